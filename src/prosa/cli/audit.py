@@ -44,10 +44,10 @@ def run_audit(
     options = complete_options(options, environment) if asks and not in_agent else options
     with progress(console, wanted=not args.no_progress) as status:
 
-        def heard(at: TestProgress) -> None:
+        def on_progress(at: TestProgress) -> None:
             status.show(f"tried {at.done:,} of {at.total:,}")
 
-        audit = run_stoppable(audit_tests(suites, wanted, options, environment, heard=heard, asks=asks))
+        audit = run_stoppable(audit_tests(suites, wanted, options, environment, on_progress=on_progress, asks=asks))
     if args.format == "text":
         console.out(audit_text(audit))
     else:

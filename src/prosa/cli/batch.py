@@ -338,7 +338,9 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
         stop = asyncio.Event()
         with stopping(stop, lambda: at.notice("stopping: rows under way end; Ctrl-C again leaves them")):
             listens = at.listens if at.log is not None else None
-            return await begin_batch(prepared, heard=at.heard, on_row=at.row, listens=listens, agree=agree, stop=stop)
+            return await begin_batch(
+                prepared, on_progress=at.show_progress, on_row=at.row, listens=listens, agree=agree, stop=stop
+            )
 
     return asyncio.run(work())
 

@@ -127,13 +127,13 @@ def _improved(
 
     with progress(console, wanted=not args.no_progress) as status:
 
-        def heard(at: TestProgress) -> None:
+        def on_progress(at: TestProgress) -> None:
             nonlocal tried
             tried += 1
             failed = f", {at.failed:,} of the last {at.done:,} failed" if at.failed else ""
             status.show(f"{tried:,} attempts{failed}")
 
-        return run_stoppable(improve(subject, chosen, options, environment, heard=heard))
+        return run_stoppable(improve(subject, chosen, options, environment, on_progress=on_progress))
 
 
 def _planned(

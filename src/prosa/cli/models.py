@@ -85,10 +85,10 @@ def _pull(args: argparse.Namespace, console: Console) -> int:
     name = args.services[1]
     with progress(console) as line:
 
-        def heard(done: int, whole: int) -> None:
+        def on_bytes(done: int, whole: int) -> None:
             line.show(f"{name}: {done / 1e6:.0f} of {whole / 1e6:.0f} MB")
 
-        pulled = pull_model(name, console.environ, source=args.source, force=args.force, heard=heard)
+        pulled = pull_model(name, console.environ, source=args.source, force=args.force, on_bytes=on_bytes)
     if args.format == "json":
         from prosa.render.json import dump
 

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options, environment = options_from(args, console.environ), environment_of(console, args.file)
     program = load_program(args.file, options, environment.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
-    given = given_input(program, args.input, args.pairs, console, options.max_size) if has_input else {}
+    input_value = given_input(program, args.input, args.pairs, console, options.max_size) if has_input else {}
     service = service_words(options, environment, model_name=program.model_name)
     facts = facts_of(program, options, environment)
     sent = credential_words(program, environment.settings, console.environ)
@@ -47,7 +47,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     why = "" if refused is None else str(refused)
     if refused is not None:
         console.note(refused.hint)
-    planned = plan(program, given, has_input=has_input, service=service, facts=facts, credentials=sent, refused=why)
+    planned = plan(
+        program, input_value, has_input=has_input, service=service, facts=facts, credentials=sent, refused=why
+    )
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0

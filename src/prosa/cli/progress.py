@@ -243,7 +243,7 @@ class BatchWatch(Struct):
 
         return hear
 
-    def heard(self, at: BatchProgress) -> None:
+    def show_progress(self, at: BatchProgress) -> None:
         """Show how far it is: at once on a terminal, elsewhere now and then."""
         from prosa.render.batch import progress_json, progress_line
 

@@ -39,8 +39,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options = options_from(args, console.environ)
     settings = environment_of(console, args.file).settings
     program = load_program(args.file, options, settings, to_run=False, environ=console.environ)
-    given = given_input(program, args.input, args.pairs, console, options.max_size)
-    return _print(args, first_messages(program, given), console)
+    input_value = given_input(program, args.input, args.pairs, console, options.max_size)
+    return _print(args, first_messages(program, input_value), console)
 
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
@@ -56,7 +56,7 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse(f"render shows one script, and {len(rows)} are chosen: --script ID", hint=hint)
     script = rows[0].script
     job = found.preparing.ready(script, found.choice.text_for(script))
-    return _print(args, first_messages(job.program, job.given), console)
+    return _print(args, first_messages(job.program, job.input_value), console)
 
 
 def _print(args: argparse.Namespace, messages: Sequence[Message], console: Console) -> int:

@@ -210,7 +210,7 @@ def _tried(
 
     with progress(console, wanted=not args.no_progress) as status:
 
-        def heard(at: TestProgress) -> None:
+        def on_progress(at: TestProgress) -> None:
             failed = f", {at.failed:,} failed" if at.failed else ""
             unmeasured = f", {at.unmeasured:,} not measured" if at.unmeasured else ""
             status.show(f"ran {at.done:,} of {at.total:,}{failed}{unmeasured}")
@@ -219,7 +219,9 @@ def _tried(
             status.clear()
             console.out(rendered(report, args.format, color=console.color))
 
-        return run_stoppable(run_tests(suites, *chosen, environment, heard=heard, interrupted=interrupted, ended=ended))
+        return run_stoppable(
+            run_tests(suites, *chosen, environment, on_progress=on_progress, interrupted=interrupted, ended=ended)
+        )
 
 
 def _ablation(

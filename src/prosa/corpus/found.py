@@ -51,7 +51,7 @@ def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
-class Found(NamedTuple):
+class FoundDocument(NamedTuple):
     """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is the path to open; ``hint`` is
     the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45)."""
 
@@ -71,7 +71,7 @@ Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
 """The stamps of documents by folder and name; a folder is a path with a slash at its end, the root an empty text."""
 
 
-class Folders(Sequence[Found]):
+class Folders(Sequence[FoundDocument]):
     """Documents below ``root``, created from their ``stamps`` on access: by folder, in the order of their names.
     ``hint`` returns the dialect in the settings for the file at a path; ``vaults`` are the folders that are vaults,
     each as in ``stamps``."""
@@ -87,26 +87,26 @@ class Folders(Sequence[Found]):
     def __len__(self) -> int:
         return sum(map(len, self.stamps.values()))
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[FoundDocument]:
         for folder, names in self.stamps.items():
             for name in sorted(names):
                 yield self.found(folder, name)
 
     @overload
-    def __getitem__(self, at: int) -> Found: ...
+    def __getitem__(self, at: int) -> FoundDocument: ...
 
     @overload
-    def __getitem__(self, at: slice) -> tuple[Found, ...]: ...
+    def __getitem__(self, at: slice) -> tuple[FoundDocument, ...]: ...
 
-    def __getitem__(self, at: int | slice) -> Found | tuple[Found, ...]:
+    def __getitem__(self, at: int | slice) -> FoundDocument | tuple[FoundDocument, ...]:
         return tuple(self)[at]
 
-    def found(self, folder: str, name: str) -> Found:
+    def found(self, folder: str, name: str) -> FoundDocument:
         """Return one of them."""
         path = folder + name
         place = f"{self.root}{path}"
         hint = self.hint(Path(place)) if self.hint is not None else ""
-        return Found(path, place, Stamp(*self.stamps[folder][name]), hint, folder.startswith(self.vaults))
+        return FoundDocument(path, place, Stamp(*self.stamps[folder][name]), hint, folder.startswith(self.vaults))
 
 
 class Scan(Struct, frozen=True):
@@ -114,7 +114,7 @@ class Scan(Struct, frozen=True):
     folders that cannot be listed and files that cannot be examined. ``hints`` is a text that changes if the settings'
     hints for paths or the vaults change. ``links`` are the paths of documents that are links to files elsewhere."""
 
-    documents: Sequence[Found]
+    documents: Sequence[FoundDocument]
     at_ns: int
     problems: tuple[FileProblem, ...] = ()
     hints: str = ""

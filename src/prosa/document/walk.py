@@ -63,7 +63,7 @@ class FoundLink(Struct):
     image: bool
 
 
-class Found(Struct):
+class WalkResult(Struct):
     """Everything one walk found, each list in document order."""
 
     headings: list[FoundHeading] = field(default_factory=list)
@@ -99,20 +99,20 @@ def _where(found: tuple[str, Range]) -> Range:
     return found[1]
 
 
-class _Walk(Struct):
+class _WalkState(Struct):
     """The state of a walk: the containers around it, the links it is in, the block whose pieces are collected."""
 
-    found: Found
+    found: WalkResult
     containers: list[str] = field(default_factory=list)
     outer: Range | None = None
     opened: list[FoundLink] = field(default_factory=list)
     pieces: list[Piece] | None = None
 
 
-def walk(text: str) -> Found:
+def walk(text: str) -> WalkResult:
     """Return what the parser finds in ``text``."""
-    found = Found()
-    state = _Walk(found)
+    found = WalkResult()
+    state = _WalkState(found)
     leaves: dict[str, Callable[[tuple[str, Range]], None]] = {
         "Code": found.code_spans.append,
         "InlineHtml": found.inline_html.append,
@@ -154,21 +154,21 @@ def walk(text: str) -> Found:
     return found
 
 
-def _paragraph(state: _Walk, _: str, __: Value, where: Range) -> None:
+def _paragraph(state: _WalkState, _: str, __: Value, where: Range) -> None:
     state.found.paragraphs.append((where, state.outer is not None))
 
 
-def _item(state: _Walk, _: str, __: Value, where: Range) -> None:
+def _item(state: _WalkState, _: str, __: Value, where: Range) -> None:
     state.found.items.append(where)
 
 
-def _link(state: _Walk, name: str, value: Value, where: Range) -> None:
+def _link(state: _WalkState, name: str, value: Value, where: Range) -> None:
     link = FoundLink(value, where, where["start"], name == "Image")
     state.found.links.append(link)
     state.opened.append(link)
 
 
-def _end_link(state: _Walk, where: Range, last: Range) -> Range:
+def _end_link(state: _WalkState, where: Range, last: Range) -> Range:
     link = state.opened.pop()
     if last is link.where:  # nothing between the brackets
         link.text_end += 2 if link.image else 1
@@ -180,7 +180,7 @@ def _end_link(state: _Walk, where: Range, last: Range) -> Range:
     return where
 
 
-def _container(state: _Walk, name: str, value: Value, where: Range) -> None:
+def _container(state: _WalkState, name: str, value: Value, where: Range) -> None:
     if not state.containers:
         state.outer = where
     state.containers.append(_CONTAINERS[name])
@@ -192,42 +192,42 @@ def _container(state: _Walk, name: str, value: Value, where: Range) -> None:
         state.found.footnotes.append((value, where))
 
 
-def _end_container(state: _Walk, where: Range, _: Range) -> Range:
+def _end_container(state: _WalkState, where: Range, _: Range) -> Range:
     state.containers.pop()
     if not state.containers:
         state.outer = None
     return where
 
 
-def _heading(state: _Walk, _: str, value: Value, where: Range) -> None:
+def _heading(state: _WalkState, _: str, value: Value, where: Range) -> None:
     state.pieces = []
     level = int(value["level"][1:])
     state.found.headings.append(FoundHeading(level, where, state.pieces, where["start"], state.outer))
 
 
-def _end_heading(state: _Walk, where: Range, last: Range) -> Range:
+def _end_heading(state: _WalkState, where: Range, last: Range) -> Range:
     if state.pieces:
         state.found.headings[-1].end = last["end"]
     return _end_block(state, where, last)
 
 
-def _code_block(state: _Walk, _: str, value: Value, where: Range) -> None:
+def _code_block(state: _WalkState, _: str, value: Value, where: Range) -> None:
     state.pieces = []
     info = value["Fenced"] if isinstance(value, dict) else None
     state.found.code_blocks.append(FoundCode(info, where, state.pieces, tuple(state.containers)))
 
 
-def _html_block(state: _Walk, _: str, __: Value, where: Range) -> None:
+def _html_block(state: _WalkState, _: str, __: Value, where: Range) -> None:
     state.pieces = []
     state.found.html_blocks.append((where, state.pieces))
 
 
-def _end_block(state: _Walk, where: Range, _: Range) -> Range:
+def _end_block(state: _WalkState, where: Range, _: Range) -> Range:
     state.pieces = None
     return where
 
 
-_STARTS: dict[str, Callable[[_Walk, str, Value, Range], None]] = {
+_STARTS: dict[str, Callable[[_WalkState, str, Value, Range], None]] = {
     "Paragraph": _paragraph,
     "Item": _item,
     **dict.fromkeys(("Link", "Image"), _link),
@@ -238,7 +238,7 @@ _STARTS: dict[str, Callable[[_Walk, str, Value, Range], None]] = {
 }
 """Handlers of start events; emphasis and table rows, for example, are skipped."""
 
-_ENDS: dict[str, Callable[[_Walk, Range, Range], Range]] = {
+_ENDS: dict[str, Callable[[_WalkState, Range, Range], Range]] = {
     **dict.fromkeys(("Link", "Image"), _end_link),
     **dict.fromkeys(_CONTAINERS, _end_container),
     "Heading": _end_heading,
@@ -289,7 +289,7 @@ class Parsed(Struct, frozen=True):
     base: int
     masked: bool
     bytes: LineIndex
-    found: Found
+    found: WalkResult
 
     def place(self, byte: int) -> int:
         """Return the character of the source at a byte of the parsed text."""

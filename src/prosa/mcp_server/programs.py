@@ -94,18 +94,18 @@ class Programs:
         """Return the program of that name; None where there is none, or none that may run."""
         return next((each for each in (self.runnable() if to_run else self.all()) if each.name == name), None)
 
-    def messages(self, offered: Offered, given: Mapping[str, Value]) -> Sequence[Message]:
+    def messages(self, offered: Offered, input_value: Mapping[str, Value]) -> Sequence[Message]:
         """Return the first messages of a run. Calls no model. Raises `RunError` for an invalid input."""
-        return first_messages(offered.program, dict(given))
+        return first_messages(offered.program, dict(input_value))
 
-    async def run(self, offered: Offered, given: Value, meter: Meter, listener: Listener = ignore) -> Value:
+    async def run(self, offered: Offered, input_value: Value, meter: Meter, listener: Listener = ignore) -> Value:
         """Run it behind the agreement, within the budget, and return its output. Raises `RunError`, `FileProblem`."""
         program = await asyncio.to_thread(self._ready, offered)
         async with (
             self._places,
             driving(self.options, self.environment, listener=listener, budget=self.budget, meter=meter) as driver,
         ):
-            job = Job(program.name, program, given)
+            job = Job(program.name, program, input_value)
             await driver.require_prices([job])
             return (await driver.run(job)).output
 

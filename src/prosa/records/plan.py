@@ -118,7 +118,7 @@ class Plan(Struct, frozen=True):
 
 def plan(
     program: Program,
-    given: Value,
+    input_value: Value,
     *,
     has_input: bool,
     service: str,
@@ -130,11 +130,11 @@ def plan(
     one. ``credentials`` says in words what is sent to MCP servers, by URL; ``refused`` why a run would end before it
     begins. Raises what a run with this input would raise first."""
 
-    def planned(each: Program, given: Value, *, has_input: bool) -> Plan:
-        made = _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
+    def planned(each: Program, input_value: Value, *, has_input: bool) -> Plan:
+        made = _plan(each, input_value, has_input=has_input, service=service, facts=facts, credentials=credentials)
         return replace(made, effects=(f"would end before it starts: {refused}",)) if refused else made
 
-    own = planned(program, given, has_input=has_input)
+    own = planned(program, input_value, has_input=has_input)
     imports = (planned(each, None, has_input=False) for each in reachable(program)[1:])
     first = first_request(program, own.messages) if has_input else None
     return replace(own, imports=tuple(imports), estimate=facts and estimate(program, first, facts))
@@ -142,7 +142,7 @@ def plan(
 
 def _plan(
     program: Program,
-    given: Value,
+    input_value: Value,
     *,
     has_input: bool,
     service: str,
@@ -157,7 +157,7 @@ def _plan(
         file=program.file,
         model_name=program.model_name,
         service=service,
-        messages=first_messages(program, given, contract) if has_input else (),
+        messages=first_messages(program, input_value, contract) if has_input else (),
         tools=tuple(_tools(program, models)),
         output_schema=without_booleans(wire.schema),
         strict=wire.strict,
@@ -177,10 +177,10 @@ def _limits(program: Program, facts: EstimateInputs | None) -> Limits:
     return program.limits if unsaid is None or asked is not None else replace(program.limits, output_tokens=unsaid)
 
 
-def first_messages(program: Program, given: Value, contract: Contract | None = None) -> tuple[Message, ...]:
+def first_messages(program: Program, input_value: Value, contract: Contract | None = None) -> tuple[Message, ...]:
     """Return the messages of the first iteration, as a run would send them."""
     contract = contract or contract_of(program)
-    body = "" if program.conversation else render_body(program, accept_input(program, given))
+    body = "" if program.conversation else render_body(program, accept_input(program, input_value))
     return messages(program, contract, body, Transcript(), (), final=program.limits.iterations == 1)
 
 

@@ -26,7 +26,7 @@ from prosa.rules.cache import (
     unreadable,
 )
 from prosa.rules.files import still_holds
-from prosa.rules.rule import Facts
+from prosa.rules.rule import DocumentFacts
 from prosa.source import FileProblem, Files, SourceText
 
 _Job = TypeVar("_Job")
@@ -109,7 +109,7 @@ class Analyzer(Struct, frozen=True):
         items = list(by_real.items())
         return dict(zip(by_real, self._read_all(items) if self.keep else self._analyse_all(items), strict=True))
 
-    def facts(self, path: Path) -> Facts | None:
+    def facts(self, path: Path) -> DocumentFacts | None:
         """Return the facts of a document that was not requested, None if it cannot be read."""
         (analysis,) = replace(self, progress=None).analyses([path]).values()
         return analysis.facts if analysis.readable else None
@@ -301,10 +301,12 @@ class _Seen(Struct):
 
     names: dict[Path, str]
     stamps: dict[str, Stamped]
-    facts: dict[Path, Facts]
+    facts: dict[Path, DocumentFacts]
 
 
-def facts_beside(sighted: Sighted, known: Collection[Path], analyzer: Analyzer, store: Store) -> dict[Path, Facts]:
+def facts_beside(
+    sighted: Sighted, known: Collection[Path], analyzer: Analyzer, store: Store
+) -> dict[Path, DocumentFacts]:
     """Return the facts of the documents that are not ``known``, of those that can be read, in the order of a walk."""
     name = f"beside:{sighted.top}"
     kept = from_facts_row(store.get([name]).get(name, ""))

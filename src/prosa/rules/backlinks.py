@@ -21,7 +21,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.references import Origin, Ref, RefKind
 from prosa.graph.names import PAGE_SUFFIXES, joined
 from prosa.graph.record import Reference
-from prosa.rules.rule import Corpus, Facts, LocalLink
+from prosa.rules.rule import Corpus, DocumentFacts, LocalLink
 from prosa.source import FileProblem
 
 _SUFFIXES = (*DOCUMENT_SUFFIXES, *PAGE_SUFFIXES, ".json")
@@ -34,7 +34,7 @@ class Backlinks(Struct, eq=False):
     front matter, for documents that have any."""
 
     relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
-    _known: dict[Path, Facts] = field(default_factory=dict)
+    _known: dict[Path, DocumentFacts] = field(default_factory=dict)
     _asking: dict[str, set[Path]] = field(default_factory=dict)
 
     def take(self, corpus: Corpus) -> None:
@@ -50,12 +50,12 @@ class Backlinks(Struct, eq=False):
         """Return the documents that refer to something with one of some labels."""
         return {real for label in labels for real in self._asking.get(label, ())}
 
-    def references(self, real: Path, facts: Facts) -> Iterator[Reference]:
+    def references(self, real: Path, facts: DocumentFacts) -> Iterator[Reference]:
         """Yield what a document refers to, each place once. Lines are not known here."""
         yield from references_in(facts)
         yield from self.relations.get(real, ())
 
-    def _replace(self, real: Path, facts: Facts | None, corpus: Corpus) -> None:
+    def _replace(self, real: Path, facts: DocumentFacts | None, corpus: Corpus) -> None:
         before = self._known.pop(real, None)
         old = self._asked(real, before) if before is not None else frozenset()
         self.relations.pop(real, None)
@@ -70,12 +70,12 @@ class Backlinks(Struct, eq=False):
         if facts is not None:
             self._known[real] = facts
 
-    def _asked(self, real: Path, facts: Facts) -> frozenset[str]:
+    def _asked(self, real: Path, facts: DocumentFacts) -> frozenset[str]:
         folder = real.parent.as_posix()
         return frozenset(label for each in self.references(real, facts) for label in labels_asked(folder, each))
 
 
-def relations_in(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
+def relations_in(corpus: Corpus, facts: DocumentFacts) -> Iterator[Ref]:
     """Yield what the project reads in the front matter of a document; what the dialect reads there is not among it."""
     try:
         front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
@@ -90,7 +90,7 @@ def _plain(ref: Ref) -> Reference:
     return Reference(ref.origin, ref.target, ref.kind, ref.span.start, ref.span.end, 0, *rest)
 
 
-def references_in(facts: Facts) -> Iterator[Reference]:
+def references_in(facts: DocumentFacts) -> Iterator[Reference]:
     """Yield what a document refers to, with its links and images, each place once. Lines are not known here."""
     places: set[tuple[int, RefKind]] = set()
     for each in facts.refs:

@@ -16,7 +16,7 @@ from prosa.data import Value
 from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
 from prosa.document.references import Def, Ref
-from prosa.rules.rule import Facts, LocalLink, Rule
+from prosa.rules.rule import DocumentFacts, LocalLink, Rule
 from prosa.source import FileProblem, SourceText, Span
 from prosa.source.values import PartlyCompared
 
@@ -51,7 +51,7 @@ class Analysis(PartlyCompared, Struct, frozen=True):
     """
 
     digest: str
-    facts: Facts
+    facts: DocumentFacts
     problems: tuple[Problem, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     strict: bool | None = None
@@ -75,7 +75,7 @@ def unreadable(problem: FileProblem) -> Analysis:
     path = str(problem.path)
     message = f"the file cannot be read as a document: {problem.reason}"
     found = Problem(UNREADABLE, message, Span(0, 0))
-    return Analysis("", Facts(path, "plain"), (found,), source=SourceText("", path))
+    return Analysis("", DocumentFacts(path, "plain"), (found,), source=SourceText("", path))
 
 
 class ProgramFindings(Struct, frozen=True):
@@ -172,10 +172,10 @@ class KeptFacts(Struct, frozen=True, array_like=True):
             return None
         return kept
 
-    def facts(self, path: str) -> Facts:
+    def facts(self, path: str) -> DocumentFacts:
         """Return the facts of the document called ``path``."""
         extra = {key: _frozen(value) for key, value in self.extra.items()}
-        return Facts(path, self.dialect, self.refs, self.defs, self.anchors, self.links, self.wikilinks, extra)
+        return DocumentFacts(path, self.dialect, self.refs, self.defs, self.anchors, self.links, self.wikilinks, extra)
 
 
 class _FactsRow(Struct, frozen=True, array_like=True):
@@ -227,7 +227,7 @@ def from_row(text: str, path: str) -> Analysis | None:
     if row is None:
         return None
     extra = {key: _frozen(value) for key, value in row.extra.items()}
-    facts = Facts(path, row.dialect, row.refs, row.defs, row.anchors, row.links, row.wikilinks, extra)
+    facts = DocumentFacts(path, row.dialect, row.refs, row.defs, row.anchors, row.links, row.wikilinks, extra)
     return Analysis(
         row.digest,
         facts,

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import FILE_SUFFIXES, PAGE_SUFFIXES, Key, folded, is_page, page_sources, stem_of, suffix_of
-from prosa.rules.rule import Corpus, Facts
+from prosa.rules.rule import Corpus, DocumentFacts
 from prosa.source.files import compared_name
 
 _T = TypeVar("_T")
@@ -61,7 +61,7 @@ class CorpusNames(Struct, eq=False):
     _paths: dict[str, Path] | None = None
     _places: dict[str, PathState] = field(default_factory=dict)
     _derived: dict[tuple[str, Basis], object] = field(default_factory=dict)
-    _loaded: dict[Path, Facts | None] = field(default_factory=dict)
+    _loaded: dict[Path, DocumentFacts | None] = field(default_factory=dict)
 
     def find(self, key: Key) -> Sequence[NamedDocument]:
         """Return the documents that answer to a key."""
@@ -79,7 +79,7 @@ class CorpusNames(Struct, eq=False):
             found = self._places[path] = self._look(path)
         return found
 
-    def facts(self, real: Path) -> Facts | None:
+    def facts(self, real: Path) -> DocumentFacts | None:
         """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
         do not invalidate the caller."""
         self._note(real)
@@ -112,7 +112,7 @@ class CorpusNames(Struct, eq=False):
         wikilink that resolves."""
         return self.derived("vault", "wikilinks", self._is_vault)
 
-    def change(self, real: Path, before: Facts | None, after: Facts | None) -> set[Path]:
+    def change(self, real: Path, before: DocumentFacts | None, after: DocumentFacts | None) -> set[Path]:
         """Record that a document changed, appeared or disappeared, and return the documents that depend on it."""
         self._loaded.pop(real, None)
         changed: set[Question] = set()
@@ -237,7 +237,7 @@ def _begins(path: str, folder: str, place: PathState) -> bool:
     return place.state == "absent" and path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
+def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts | None) -> bool:
     """Return whether a value with this dependency may differ after the change."""
     if before is None or after is None:
         return _comes_with(basis, before or after)
@@ -254,7 +254,7 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
     return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
 
 
-def _comes_with(basis: Basis, facts: Facts | None) -> bool:
+def _comes_with(basis: Basis, facts: DocumentFacts | None) -> bool:
     """Return whether a value with this dependency may differ after a document appeared or disappeared."""
     if basis == "lent":
         return facts is not None and "globs" in facts.extra
@@ -267,18 +267,18 @@ NO_IDS = 2
 """What `_ids` returns besides ids."""
 
 
-def _ids(facts: Facts) -> list[str]:
+def _ids(facts: DocumentFacts) -> list[str]:
     """Return the ids of a document and those that it names, apart from each other, and its dialect."""
     own = [each.name for each in facts.defs if each.kind == "id"]
     return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
 
 
-def _called(facts: Facts) -> tuple[object, ...]:
+def _called(facts: DocumentFacts) -> tuple[object, ...]:
     """Return the names of a document, and the types of its relations."""
     return facts.dialect, [(each.kind, each.name) for each in facts.defs], {(ref.origin, ref.rel) for ref in facts.refs}
 
 
-def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:
+def _names(space: str, real: Path, facts: DocumentFacts) -> Iterator[str]:
     if space == "path":
         yield real.as_posix()
     elif space == "stem":

@@ -23,7 +23,7 @@ from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
-from prosa.rules.rule import Corpus, Facts, Rooted, Rule, found_by, found_in_corpus
+from prosa.rules.rule import Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
 from prosa.source import Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
     """Return the facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = scope.complete
-    metas: dict[Path, Facts] = {}
+    metas: dict[Path, DocumentFacts] = {}
     files = analyzer.files
     naming = bool(profile.relations) or any(_names_others(real, facts, files) for real, facts in entries.items())
     if scope.beside is not None and naming:
@@ -255,9 +255,9 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
 def _beside(
     beside: Callable[[], tuple[Sequence[Path], bool]],
     sighted: Callable[[], Sighted | None] | None,
-    known: Mapping[Path, Facts],
+    known: Mapping[Path, DocumentFacts],
     analyzer: Analyzer,
-) -> tuple[dict[Path, Facts], bool]:
+) -> tuple[dict[Path, DocumentFacts], bool]:
     """Return the facts of the documents beside those that are ``known``, and whether these are all."""
     if sighted is not None and analyzer.store is not None and (there := sighted()) is not None:
         return facts_beside(there, known.keys(), analyzer, analyzer.store), True
@@ -265,13 +265,15 @@ def _beside(
     return _facts_of(paths, known, analyzer), complete
 
 
-def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:
+def _facts_of(
+    paths: Sequence[Path], known: Mapping[Path, DocumentFacts], analyzer: Analyzer
+) -> dict[Path, DocumentFacts]:
     """Return the facts of documents that are not ``known``, of those that can be read."""
     found = replace(analyzer, keep=False, progress=None).analyses(paths, known)
     return {real: each.facts for real, each in found.items() if each.readable}
 
 
-def _names_others(real: Path, facts: Facts, files: Files) -> bool:
+def _names_others(real: Path, facts: DocumentFacts, files: Files) -> bool:
     """Return whether a document names others by id or stem, has an id that others may share, or an image given by its
     name alone, whose resolution depends on how others are linked (YA21)."""
     named = any(ref.kind in ("id", "stem", "name") for ref in facts.refs)

@@ -24,7 +24,7 @@ from prosa.graph.sites import Sites
 from prosa.rules.backlinks import relations_in
 from prosa.rules.corpus_names import CorpusNames, NamedDocument, corpus_names
 from prosa.rules.project import schema_at
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.schema import Schema, SchemaProblem
 from prosa.source import FileProblem
 
@@ -32,7 +32,7 @@ MAX_NAMED = 3
 """Documents that a message names."""
 
 
-def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
+def unresolved_relations(corpus: Corpus, real: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Yield the values that match no document, or several. A missing document is only reported if all documents below
     the root are known."""
     names = corpus_names(corpus)
@@ -78,7 +78,7 @@ def _none(ref: Ref, names: CorpusNames) -> Finding:
     return Finding(f"`{shown(ref.target)}` {what}", ref.span, notes, misspelling=meant)
 
 
-def schema_mismatches(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
+def schema_mismatches(corpus: Corpus, real: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Yield the violations of a schema that the project assigns to the front matter. The finding points at the value,
     at the name of an undescribed field, or, for a missing field, at the opening fence."""
     wanted = corpus.schemas(real) if corpus.schemas is not None and corpus.root is not None else ()

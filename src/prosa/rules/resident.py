@@ -28,7 +28,7 @@ from prosa.rules.files import files_of
 from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
 from prosa.rules.registry import corpus_checks
-from prosa.rules.rule import Corpus, Facts, Rule, found_in_corpus
+from prosa.rules.rule import Corpus, DocumentFacts, Rule, found_in_corpus
 from prosa.source import Span
 
 _SITES: DialectName = "mdh"
@@ -46,7 +46,7 @@ class ResidentCorpus(Struct, eq=False):
     seen: dict[Path, Analysis]
     diagnostics: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     backlinks: Backlinks = field(default_factory=Backlinks)
-    _entries: dict[Path, Facts] = field(default_factory=dict)
+    _entries: dict[Path, DocumentFacts] = field(default_factory=dict)
     _among: dict[Path, tuple[Problem, ...]] = field(default_factory=dict)
     _whole: dict[str, tuple[tuple[int, ...], dict[Path, list[Problem]]]] = field(default_factory=dict)
     _groups: dict[str, GroupFindings] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class ResidentCorpus(Struct, eq=False):
         self.seen.clear()
         self.seen.update([*known[:at], (real, analysis), *known[at:]])
 
-    def _enter(self, real: Path, facts: Facts | None) -> None:
+    def _enter(self, real: Path, facts: DocumentFacts | None) -> None:
         """Enter the document in the corpus, which has those that can be read."""
         if facts is not None and real in self._entries:
             self._entries[real] = facts
@@ -144,7 +144,7 @@ class ResidentCorpus(Struct, eq=False):
             if each != real:
                 self._readers.setdefault(each, set()).add(real)
 
-    def _count(self, real: Path, before: Facts | None, after: Facts | None) -> None:
+    def _count(self, real: Path, before: DocumentFacts | None, after: DocumentFacts | None) -> None:
         """Count the changes of the inputs of corpus rules (`RuleSet.corpus`). Moved places in a document do not count,
         unless such a rule points at one."""
         if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
@@ -242,14 +242,14 @@ def _order(real: Path) -> tuple[tuple[int, str], ...]:
     return (*((1, each) for each in folders), (0, name))
 
 
-def _only_moved(before: Facts | None, after: Facts | None) -> bool:
+def _only_moved(before: DocumentFacts | None, after: DocumentFacts | None) -> bool:
     """Return whether two nodes of a site differ only in the places of their parts."""
     if before is None or after is None or before.dialect != _SITES or after.dialect != _SITES:
         return False
     return _unplaced(before) == _unplaced(after)
 
 
-def _unplaced(facts: Facts) -> list[object]:
+def _unplaced(facts: DocumentFacts) -> list[object]:
     """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
     links = [[each._replace(start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
@@ -267,6 +267,6 @@ def _without_pairs(value: Value) -> Value:
     return value
 
 
-def _shape(facts: Facts) -> tuple[object, ...]:
+def _shape(facts: DocumentFacts) -> tuple[object, ...]:
     """Return what a corpus rule may use of a document of another dialect."""
     return facts.path, facts.dialect, [each.name for each in facts.defs if each.kind == "id"]

@@ -104,7 +104,7 @@ class LocalLink(NamedTuple):
         return Span(self.start, self.end)
 
 
-class Facts(Struct, frozen=True):
+class DocumentFacts(Struct, frozen=True):
     """The facts about a document that rules of other documents need. Plain data: it is cached and sent between
     processes.
 
@@ -147,13 +147,13 @@ class Corpus(Struct, frozen=True, eq=False):
     cached (`rules.corpus_names`).
     """
 
-    entries: Mapping[Path, Facts]
+    entries: Mapping[Path, DocumentFacts]
     files: Files
     root: Path | None = None
     complete: bool = True
-    load: Callable[[Path], Facts | None] = _nothing
+    load: Callable[[Path], DocumentFacts | None] = _nothing
     rooted: Rooted = "known"
-    metas: Mapping[Path, Facts] = field(default_factory=dict)
+    metas: Mapping[Path, DocumentFacts] = field(default_factory=dict)
     now: datetime | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
     listing: Callable[[], Sequence[str] | None] | None = None
@@ -247,7 +247,7 @@ CorpusFindings: TypeAlias = Iterable[tuple[Path, Finding]]
 
 CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
 
-AmongCheck: TypeAlias = Callable[[Corpus, Path, Facts], Iterable[Finding]]
+AmongCheck: TypeAlias = Callable[[Corpus, Path, DocumentFacts], Iterable[Finding]]
 """Returns the findings in one document, from its facts and the names of the corpus."""
 
 

@@ -19,9 +19,9 @@ compiled = remembered(Schema)
 """The schema of inputs; a batch asks for the same one for each row."""
 
 
-def accept_input(program: Program, given: Value) -> Value:
+def accept_input(program: Program, input_value: Value) -> Value:
     """Return the input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
-    data = fill_defaults(program.input_schema, given)
+    data = fill_defaults(program.input_schema, input_value)
     problems = compiled(program.input_schema).problems(data)
     if not problems:
         return data

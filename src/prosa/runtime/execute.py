@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from prosa.runtime.mail_tools import Tickets
 
 
-async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
+async def execute(program: Program, input_value: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
     """Run a program and return its output. Raises `RunError`; nothing is left running.
 
     ``numbers`` number the programs of the run; runs that are reported together share them.
     """
     async with exit_stack() as stack:
         run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
-        return await run.program(program, given)
+        return await run.program(program, input_value)
 
 
 class Run(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Run(Struct, frozen=True):
     pool: ServerPool
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def program(self, program: Program, given: Value, caller: Scope | None = None, path: str = "") -> Value:
+    async def program(self, program: Program, input_value: Value, caller: Scope | None = None, path: str = "") -> Value:
         """Run one program of the run, for the call of ``caller`` at ``path``, and report its start and its end."""
         scope = self._scope(program, caller, path)
         clock, listener = self.world.clock, self.world.listener
@@ -62,7 +62,7 @@ class Run(Struct, frozen=True):
         listener(RunStarted(scope, program.model_name))
         try:
             async with _deadline(program):
-                done = await self._output(program, given, scope)
+                done = await self._output(program, input_value, scope)
         except BaseException as error:
             listener(RunFailed(scope, _words(error), clock.monotonic() - started))
             raise
@@ -75,9 +75,9 @@ class Run(Struct, frozen=True):
             return Scope(program.name, 0, number)
         return Scope(program.name, caller.depth + 1, number, caller.number, f"{path}/")
 
-    async def _output(self, program: Program, given: Value, scope: Scope) -> Done:
+    async def _output(self, program: Program, input_value: Value, scope: Scope) -> Done:
         require_allowed(program.parameters)
-        data = accept_input(program, given)
+        data = accept_input(program, input_value)
         body = "" if program.conversation else render_body(program, data)
         async with exit_stack() as stack:
             if program.mailbox is None or self.world.mail is None:

@@ -17,7 +17,7 @@ from prosa.adapters.sqlite import Index
 from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.refresh import StaleIndex
 from prosa.adapters.sqlite.update import ENOUGH
-from prosa.corpus.found import Found, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Scan, Stamp
 from prosa.source import FileProblem, SourceText
 from tests.adapters.sqlite.place import Place
 
@@ -42,7 +42,7 @@ class Texts:
     def scan(self, at_ns: int = OLD * 2, **stamps: int) -> Scan:
         return Scan(
             tuple(
-                Found(name, name, Stamp(1, OLD, stamps.get(name.partition(".")[0], OLD), 1))
+                FoundDocument(name, name, Stamp(1, OLD, stamps.get(name.partition(".")[0], OLD), 1))
                 for name in sorted(self.texts)
             ),
             at_ns,
@@ -239,7 +239,7 @@ def test_an_update_costs_the_same_in_a_large_corpus(tmp_path: Path):
 
         place.index.writer().set_progress_handler(step, 100)
         stat = file.stat()
-        found = Found("d7.md", file, Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
+        found = FoundDocument("d7.md", file, Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
         assert counts(place.index.refresh_some(Scan((found,), time.time_ns()), [], place.reading)) == (0, 1, 0, 0)
         place.index.close()
         return steps

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.scan import scan, stamp_of
 from prosa.adapters.sqlite import refresh, stamps
-from prosa.corpus.found import Found, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Scan, Stamp
 from tests.adapters.sqlite.place import Place
 from tests.depth import examples
 
@@ -67,7 +67,7 @@ def test_documents_that_are_named_are_known_to_the_next_refresh(place: Place, mo
     place.remove("n0.md")
     stamp = stamp_of(file)
     assert isinstance(stamp, Stamp)
-    looked = Scan((Found("a/n1.md", str(file), stamp),), stamp.ctime_ns + 10**10)
+    looked = Scan((FoundDocument("a/n1.md", str(file), stamp),), stamp.ctime_ns + 10**10)
     place.index.refresh_some(looked, ["n0.md"], place.reading)
     only_stamps(monkeypatch)
     assert place.refresh().unchanged == len(TEXTS) - 1

@@ -66,7 +66,7 @@ def written(folder: Path, form: str) -> str:
 
 def given_of(folder: Path, named: str, query: str = "") -> list[Any]:
     inputs = Inputs(open_rows(named, query), load(folder, PROGRAM), RowMapping(), say_nothing)
-    return [each.given for each in inputs]
+    return [each.input_value for each in inputs]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet"])
@@ -174,8 +174,8 @@ def test_x29_cells_are_typed_by_the_schema(tmp_path: Path):
     (tmp_path / "a.csv").write_text("text,n,x,ok,other\n7,7,7,true,z\n,,,,\na,many,,,\n")
     inputs = Inputs(open_rows(str(tmp_path / "a.csv")), load(tmp_path, PROGRAM), RowMapping(), say_nothing)
     first, second, third = inputs
-    assert first.given == {"text": "7", "n": 7, "x": 7, "ok": True}
-    assert second.given == {} and third.problem == 'n: expected an integer, found "many"'
+    assert first.input_value == {"text": "7", "n": 7, "x": 7, "ok": True}
+    assert second.input_value == {} and third.problem == 'n: expected an integer, found "many"'
 
 
 _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x, max_size=3))

@@ -9,7 +9,7 @@ from pathlib import Path
 from prosa.adapters.sqlite import writing
 from prosa.adapters.sqlite.schema import migrate
 from prosa.corpus.extract import extract
-from prosa.corpus.found import Found, Stamp
+from prosa.corpus.found import FoundDocument, Stamp
 from prosa.source import SourceText
 
 
@@ -21,7 +21,7 @@ def index_of(texts: Mapping[str, str]) -> sqlite3.Connection:
     edges = []
     for number, (path, text) in enumerate(texts.items(), start=1):
         extracted = extract(SourceText(text, path), path)
-        writing._add(extracted, writing.Item(number, Found(path, Path(path), Stamp(0, 0, 0, 0))), packed)
+        writing._add(extracted, writing.Item(number, FoundDocument(path, Path(path), Stamp(0, 0, 0, 0))), packed)
         for seq, each in enumerate(extracted.record.references):
             edges.append((number, seq, each.origin, each.target, each.kind, each.rel, each.start, each.end, each.line))
     writing.add(connection, packed)

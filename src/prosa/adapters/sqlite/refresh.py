@@ -16,7 +16,7 @@ from typing import NamedTuple
 from prosa.adapters.sqlite import stamps, writing
 from prosa.adapters.sqlite.opening import inode_of
 from prosa.adapters.sqlite.reading import Known, Reading
-from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Refreshed, Scan, Stamp
 
 FEW = 500
 """Maximum number of changed documents for which the index is queried one by one."""
@@ -135,7 +135,7 @@ def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None 
     return {path: Known(number, Stamp(*stamp), digest, hint) for path, number, *stamp, digest, hint in rows}
 
 
-def is_known(found: Found, known: Mapping[str, Known]) -> bool:
+def is_known(found: FoundDocument, known: Mapping[str, Known]) -> bool:
     """Return whether a document looks as it did when it was read."""
     before = known.get(found.path)
     return before is not None and before.stamp == found.stamp and before.hint == found.told

@@ -18,7 +18,7 @@ from prosa.adapters.sqlite.search_hits import (
     CJK_WEIGHTS,
     TRIGRAM,
     WEIGHTS,
-    Found,
+    SectionHit,
     hits_of,
     match_any,
     match_query,
@@ -83,7 +83,7 @@ def search_in(connection: sqlite3.Connection, asked: Search) -> list[Hit]:
     return hits_of(connection, query, ranked_sections(connection, query, asked), sections=asked.sections)
 
 
-def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search) -> list[Found]:
+def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search) -> list[SectionHit]:
     """Return the matching sections, up to the requested number. The connection must be prepared."""
     condition = filter_condition(asked, connection) or _EVERYTHING
     ties = 0 if query.is_empty else MAX_TIES
@@ -230,7 +230,7 @@ def _from_sets(connection: sqlite3.Connection, query: Query, condition: Conditio
         yield from sorted(ranked, key=lambda each: (-each.score, each.section))
 
 
-def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[Found]:
+def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[SectionHit]:
     """Return the first hits of a ranking, of equals by path: one for each document, or every section."""
     limit = max(0, min(asked.limit, MAX_LIMIT))
     best: dict[int, _Ranked] = {}
@@ -243,7 +243,7 @@ def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[Found]:
             best[key] = each
             last = each.score
     ordered = sorted(best.values(), key=lambda each: (-each.score, each.path))
-    return [Found(each.section, each.document, each.score) for each in ordered[:limit]]
+    return [SectionHit(each.section, each.document, each.score) for each in ordered[:limit]]
 
 
 # Queries that one expression of FTS5 cannot say: words that are found as pieces of text (Chinese, Japanese), also

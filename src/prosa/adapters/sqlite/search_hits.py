@@ -30,7 +30,7 @@ BATCH = 500
 """Ids in one statement; SQLite takes some thousands of parameters."""
 
 
-class Found(NamedTuple):
+class SectionHit(NamedTuple):
     """A section by its id, with its document and its score."""
 
     section: int
@@ -63,7 +63,7 @@ _HIGHLIGHT = """SELECT highlight(section_text, 1, ?, ?), highlight(section_text,
 
 
 def hits_of(
-    connection: sqlite3.Connection, query: Query, found: Sequence[Found], *, sections: bool = False
+    connection: sqlite3.Connection, query: Query, found: Sequence[SectionHit], *, sections: bool = False
 ) -> list[Hit]:
     """Return the hits. A document that is found by its title or tags alone is shown from its beginning; with
     ``sections`` every section as it was found."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from prosa.adapters.sqlite.search import allowed_documents, filter_condition, prepare, ranked_sections, spread
-from prosa.adapters.sqlite.search_hits import Found, hits_of, match_term
+from prosa.adapters.sqlite.search_hits import SectionHit, hits_of, match_term
 from prosa.corpus.embedding import SECRET, digest_of, embedded_text
 from prosa.corpus.query import Query, Term
 from prosa.corpus.search import Hit, Search
@@ -34,13 +34,15 @@ connects none."""
 _DIRECT, _SHARED = 2.0, 1.0
 
 
-def similar(index: Index, path: str, asked: Search, *, near: Sequence[Found] = ()) -> list[Hit]:
+def similar(index: Index, path: str, asked: Search, *, near: Sequence[SectionHit] = ()) -> list[Hit]:
     """Return the hits; none for a path that is not in the index. ``asked`` gives the filters and the limit, its text is
     not used. ``near`` is a third ranking, by vectors, where there are some. Raises `WhereError`."""
     return similar_in(index.connection(), path, asked, near=near)
 
 
-def similar_in(connection: sqlite3.Connection, path: str, asked: Search, *, near: Sequence[Found] = ()) -> list[Hit]:
+def similar_in(
+    connection: sqlite3.Connection, path: str, asked: Search, *, near: Sequence[SectionHit] = ()
+) -> list[Hit]:
     """Return `similar` over a connection to an index."""
     row = connection.execute("SELECT id FROM document WHERE path = ?", (path,)).fetchone()
     if row is None:
@@ -54,7 +56,7 @@ def similar_in(connection: sqlite3.Connection, path: str, asked: Search, *, near
     places = by_vectors | sections
     by_links = _linked(connection, row[0], wider)
     found = [
-        Found(places.get(document) or _first_section(connection, document), document, score)
+        SectionHit(places.get(document) or _first_section(connection, document), document, score)
         for document, score in fused([list(sections), by_links, list(by_vectors)])[: asked.limit]
     ]
     return hits_of(connection, query, found)
@@ -202,7 +204,7 @@ def remember(connection: sqlite3.Connection, model: str, made: Iterable[tuple[Un
 
 def near(
     connection: sqlite3.Connection, model: str, query: Sequence[float], asked: Search, *, nearest: Nearest, limit: int
-) -> list[Found]:
+) -> list[SectionHit]:
     """Return the sections that lie nearest to a query, best first; of a document that carries one vector its first
     section.
 
@@ -213,7 +215,7 @@ def near(
     allowed = set(allowed_documents(connection, filter_condition(asked), asked.path_glob, _documents(kept)))
     ranked = nearest(query, [(place, data) for place, data in kept if place.document in allowed], limit)
     return [
-        Found(place.section or _first_section(connection, place.document), place.document, score)
+        SectionHit(place.section or _first_section(connection, place.document), place.document, score)
         for place, score in ranked
     ]
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from prosa.adapters.sqlite import writing
-from prosa.corpus.found import Folders, Found, Scan, Stamps, sure
+from prosa.corpus.found import Folders, FoundDocument, Scan, Stamps, sure
 
 MOST_TOUCHED = 200
 """Number of single updates from which on the whole value is rebuilt."""
@@ -115,7 +115,7 @@ def stamps_of(scan: Scan) -> Stamps:
     return found
 
 
-def found_at(scan: Scan, paths: Iterable[str]) -> list[Found]:
+def found_at(scan: Scan, paths: Iterable[str]) -> list[FoundDocument]:
     """Return those documents of a scan that lie at some paths."""
     if isinstance(scan.documents, Folders):
         return [scan.documents.found(*split(path)) for path in paths]

@@ -28,7 +28,7 @@ from prosa.adapters.sqlite.schema import migrate
 from prosa.adapters.sqlite.writing import Item, Packed, Row, load_readers, pack, pack_apart, unpack_records
 from prosa.corpus.extracted import FieldRow
 from prosa.corpus.facets import TAG, by_name, facets_of
-from prosa.corpus.found import Found, Refreshed, Scan, Stamp, sure
+from prosa.corpus.found import FoundDocument, Refreshed, Scan, Stamp, sure
 from prosa.dialects.magi.meta import MetaFile, effective_fields
 from prosa.dialects.mdh.url import may_stand
 from prosa.graph.build import own_id
@@ -150,7 +150,7 @@ class Update(Struct, dict=True):
     nodes: set[tuple[str, str, str]] = field(default_factory=set)
     lenders: bool = False
 
-    def run(self, changed: Sequence[Found], gone: Collection[str], scan: Scan) -> Refreshed:
+    def run(self, changed: Sequence[FoundDocument], gone: Collection[str], scan: Scan) -> Refreshed:
         """Do it: reads ``changed``, forgets the documents at the paths ``gone``."""
         started = self.connection.execute("SELECT 1 FROM document LIMIT 1").fetchone() is None
         self.before.forget(self.connection, [self.known[path].id for path in gone])
@@ -174,7 +174,7 @@ class Update(Struct, dict=True):
     def _old(self) -> frozenset[int]:
         return frozenset(each.id for each in self.known.values())
 
-    def _items(self, documents: Sequence[Found], at_ns: int) -> list[Item]:
+    def _items(self, documents: Sequence[FoundDocument], at_ns: int) -> list[Item]:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         last = max(last, max(self._old, default=0))  # the number of a document that was just removed is not reused
         items: list[Item] = []

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias, cast
 from msgspec import Struct, field
 
 from prosa.corpus.extracted import Extracted
-from prosa.corpus.found import Found
+from prosa.corpus.found import FoundDocument
 from prosa.corpus.words import is_cjk
 from prosa.data import Value
 from prosa.dialects import DialectName
@@ -146,7 +146,7 @@ class Item(NamedTuple):
     """A document to be read. ``id`` is its number in the index, ``digest`` what its content was, or an empty text."""
 
     id: int
-    found: Found
+    found: FoundDocument
     digest: str = ""
 
 
@@ -223,7 +223,7 @@ def load_readers() -> None:
     import prosa.dialects.ymj  # noqa: F401
 
 
-def _hints(found: Found) -> Hints:
+def _hints(found: FoundDocument) -> Hints:
     return Hints(glob=cast("DialectName", found.hint) if found.hint else None, vault=found.vault)
 
 

@@ -50,7 +50,7 @@ class LeasedRow(Struct, frozen=True):
 
     number: int
     id: Value
-    given: Value
+    input_value: Value
     begun: bool
     crashes: int
     problem: str = ""
@@ -267,10 +267,10 @@ def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> 
 
 
 def _item(row: Sequence[Value]) -> LeasedRow:
-    number, job, given, state, crashes = row
+    number, job, input_value, state, crashes = row
     ended = int(str(crashes or 0)) + (state == "open")
     at, begun = int(str(number)), state is not None
     try:
-        return LeasedRow(at, json.loads(str(job)), json.loads(str(given)), begun, ended)
+        return LeasedRow(at, json.loads(str(job)), json.loads(str(input_value)), begun, ended)
     except (ValueError, RecursionError) as error:
         return LeasedRow(at, at, None, begun, ended, f"its stored input is damaged: {error}")

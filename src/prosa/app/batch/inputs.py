@@ -134,7 +134,7 @@ class RowInput(Struct, frozen=True):
     number: int
     id: Value
     place: str
-    given: Value = None
+    input_value: Value = None
     problem: str = ""
 
 
@@ -146,7 +146,7 @@ class InputForm(Protocol):
         """Return the columns that it takes."""
         ...
 
-    def given(self, row: Mapping[str, Value]) -> Value:
+    def input_value(self, row: Mapping[str, Value]) -> Value:
         """Return the input. Raises `ArgumentProblem`."""
         ...
 
@@ -178,8 +178,8 @@ class Inputs(Struct, frozen=True):
             if not isinstance(name, str | int) or isinstance(name, bool):
                 raise RowsRefused(f"{row.place}: no id: `{self.mapping.id_column}` is to be a text or an integer")
         try:
-            given = self._given(row, wanted)
-            return RowInput(row.number, name, row.place, given)
+            input_value = self._given(row, wanted)
+            return RowInput(row.number, name, row.place, input_value)
         except ArgumentProblem as error:
             return RowInput(row.number, name, row.place, problem=str(error))
 
@@ -197,7 +197,7 @@ class Inputs(Struct, frozen=True):
             else:
                 found.pop(name, None)
         if self.form is not None:
-            return self.form.given(found)
+            return self.form.input_value(found)
         if not row.texts:
             return found
         return typed_arguments(self.program.input_schema, [(name, str(each)) for name, each in found.items()])
@@ -253,32 +253,32 @@ def survey(inputs: Inputs, refused: Callable[[RowInput], None], seed: int = 0) -
         if inputs.mapping.id_column:
             ids.append(_id_digest(each.id))
         # Defaults fill what is missing, so most rows that fit without them need no further look.
-        wrong = each.problem or ("" if schema.valid(each.given) else _wrong(inputs.program, each.given))
+        wrong = each.problem or ("" if schema.valid(each.input_value) else _wrong(inputs.program, each.input_value))
         if wrong:
             found.refused += 1
             refused(RowInput(each.number, each.id, each.place, problem=wrong))
         else:
-            _sample(found, each.given, chance)
+            _sample(found, each.input_value, chance)
     if not found.total:
         raise RowsRefused(f"{inputs.source.name} has no rows")
     _require_unique(inputs, ids)
     return found
 
 
-def _wrong(program: Program, given: Value) -> str:
+def _wrong(program: Program, input_value: Value) -> str:
     try:
-        accept_input(program, given)
+        accept_input(program, input_value)
     except InputRefused as error:
         return error.message
     return ""
 
 
-def _sample(found: Survey, given: Value, chance: random.Random) -> None:
+def _sample(found: Survey, input_value: Value, chance: random.Random) -> None:
     """Keep some of all rows, each as likely as any other."""
     seen = found.total - found.refused
     at = len(found.sample) if len(found.sample) < SAMPLE else chance.randrange(seen)
-    if at < SAMPLE and len(json.dumps(given, default=str)) <= MAX_SAMPLED:
-        found.sample[at : at + 1] = [given]
+    if at < SAMPLE and len(json.dumps(input_value, default=str)) <= MAX_SAMPLED:
+        found.sample[at : at + 1] = [input_value]
 
 
 def _id_digest(name: Value) -> int:

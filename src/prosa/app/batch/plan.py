@@ -90,9 +90,9 @@ def _dollars(
     lows: list[float] = []
     highs: list[float] = []
     guesses: list[float] = []
-    for given in sample:
+    for input_value in sample:
         with suppress(RunError):
-            each = estimate(program, first_request(program, first_messages(program, given)), facts)
+            each = estimate(program, first_request(program, first_messages(program, input_value)), facts)
             if each.unknown or each.least.dollars is None:
                 return None, f"no price of {', '.join(each.unknown) or program.model_name} is known"
             if each.most is None or each.most.dollars is None:

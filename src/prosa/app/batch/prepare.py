@@ -62,7 +62,7 @@ class ScriptRows(Struct, frozen=True):
         """What decides its requests beside the program and the row."""
         return digest_of(given(self.script, self.context))
 
-    def given(self, row: Mapping[str, Value]) -> Value:
+    def input_value(self, row: Mapping[str, Value]) -> Value:
         """Return the input for a row. Raises `ArgumentProblem` for one with neither of the columns."""
         found = {name: _text(value) for name, value in row.items() if value is not None}
         if not found:
@@ -103,7 +103,7 @@ def subject_of(
     found.require_named()
     job = found.preparing.ready(found.chosen[0].script)
     program = replace(job.program, file=path.name, folder=str(path.parent))
-    return Subject(program, ScriptRows(job.script, str(job.given["context"]), job.row))
+    return Subject(program, ScriptRows(job.script, str(job.input_value["context"]), job.row))
 
 
 def _parts(path: Path, script: str) -> tuple[Path, str]:

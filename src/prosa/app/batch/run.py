@@ -218,13 +218,13 @@ class BatchGrants(Struct):
 
 class BatchRun(Struct, eq=False):
     """One call for a batch. ``ended`` is why no further row begins; ``on_row`` hears of each row that ends here,
-    ``heard`` of how far the batch is, ``listens`` gives the listener for the events of a row, by its number."""
+    ``on_progress`` of how far the batch is, ``listens`` gives the listener for the events of a row, by its number."""
 
     prepared: Prepared
     record: BatchRecord
     writer: Writer
     rows: BatchRows
-    heard: Callable[[BatchProgress], None]
+    on_progress: Callable[[BatchProgress], None]
     on_row: Callable[[RowResult], None]
     listens: Callable[[int], Listener]
     stop: asyncio.Event | None
@@ -305,7 +305,7 @@ class BatchRun(Struct, eq=False):
     def job(self, row: RowInput) -> RowJob:
         """Return a row as a job."""
         prepared, most = self.prepared, self.prepared.chosen.max_cost_per_row
-        about = str(row.number), prepared.inputs.program, row.given, prepared.provider
+        about = str(row.number), prepared.inputs.program, row.input_value, prepared.provider
         return RowJob(*about, max_cost=most, number=row.number, id=row.id)
 
     async def _require_no_waves(self) -> None:
@@ -510,7 +510,7 @@ class _FileRows(Struct, frozen=True):
         reason = row_ended(result, progress, batch.clock.monotonic(), batch.prepared.chosen.max_failures)
         batch.ended = batch.ended or reason
         batch.on_row(result)
-        batch.heard(progress)
+        batch.on_progress(progress)
 
 
 def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:

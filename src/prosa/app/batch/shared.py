@@ -24,7 +24,7 @@ from prosa.adapters.store import batches, leases
 from prosa.adapters.store.writer import host_name, writer_of
 from prosa.app.batch.prepare import AT_ONCE, Prepared, Subject, closure_of, subject_of
 from prosa.app.batch.run import Agree, BatchEnd, BatchRun, OwnRows, agreed, at_once_here, held_alone
-from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
+from prosa.app.batch.working import POLL, BatchSession, LeaseWorker, as_problem, lease_size, open_share, ranges
 from prosa.app.journal.history import reading_store
 from prosa.app.options import LIMITS, Environment, JournalOptions, Options, limits_in
 from prosa.app.run.world import system_clock
@@ -54,7 +54,7 @@ async def begin_batch(
     prepared: Prepared,
     *,
     listener: Listener = ignore,
-    heard: Callable[[BatchProgress], None] | None = None,
+    on_progress: Callable[[BatchProgress], None] | None = None,
     on_row: Callable[[RowResult], None] | None = None,
     listens: Callable[[int], Listener] | None = None,
     agree: Agree = agreed,
@@ -63,14 +63,14 @@ async def begin_batch(
     clock: Clock | None = None,
 ) -> BatchEnd:
     """Run what is left of a batch, alone or with the workers of its server; one whose calls go to batches of a service
-    has nothing to share. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is; ``listens``
-    gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows under way get a
-    moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`, `StoreProblem` and what
-    ``agree`` raises."""
+    has nothing to share. ``on_row`` hears of each row that ends here, ``on_progress`` of how far the batch is;
+    ``listens`` gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows
+    under way get a moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`,
+    `StoreProblem` and what ``agree`` raises."""
     alone = not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live
     rows = OwnRows(listener, provider) if alone else SharedRows(listener, provider)
     async with held_alone(prepared) if alone else _joined(prepared) as (writer, record):
-        hears = heard or (lambda _: None), on_row or (lambda _: None), listens or (lambda _: ignore)
+        hears = on_progress or (lambda _: None), on_row or (lambda _: None), listens or (lambda _: ignore)
         run = BatchRun(prepared, record, writer, rows, *hears, stop, clock or system_clock())
         return await run.all(agree)
 
@@ -136,7 +136,7 @@ class SharedRows(Struct, eq=False):
         finally:
             await queue.aclose()
 
-    async def _work(self, batch: BatchRun, worker: LeaseWorker, share: Share) -> None:
+    async def _work(self, batch: BatchRun, worker: LeaseWorker, share: BatchSession) -> None:
         """Work until the batch is over, or is to stop here."""
 
         async def watch() -> None:
@@ -153,12 +153,12 @@ class SharedRows(Struct, eq=False):
         await worker.work(watch)
         await self._tell_others(batch)
 
-    async def _show(self, batch: BatchRun, share: Share) -> None:
+    async def _show(self, batch: BatchRun, share: BatchSession) -> None:
         """Report how far all workers are."""
         await batch.counts()
         batch.progress.here, batch.progress.since = share.progress.here, share.progress.since
         batch.progress.now = batch.clock.monotonic()
-        batch.heard(batch.progress)
+        batch.on_progress(batch.progress)
 
     def _row(self, batch: BatchRun, result: RowResult) -> None:
         self.told[result.row - 1] = 1
@@ -207,7 +207,7 @@ def _keep_inputs(batch: BatchRun) -> None:
     waiting: list[tuple[int, str, str]] = []
     size = 0
     for row in batch.waiting(None, frozenset()):
-        waiting.append((row.number, json.dumps(row.id), as_json(row.given)))
+        waiting.append((row.number, json.dumps(row.id), as_json(row.input_value)))
         size += len(waiting[-1][2])
         if len(waiting) >= _CHUNK or size > 2**24:
             batch.writer.do(leases.put_items(batch.record.id, waiting[:])).result()
@@ -419,7 +419,7 @@ class _Finder(Struct, eq=False):
     def _refuse(self, record: BatchRecord, error: Exception) -> None:
         self.say(safe(f"{record.name}: not run here: {as_problem(error)}"))
 
-    def _broken(self, share: Share, error: Exception) -> None:
+    def _broken(self, share: BatchSession, error: Exception) -> None:
         """Leave a batch alone that cannot be run here."""
         if not share.ended:
             share.ended = _BROKEN

@@ -156,7 +156,7 @@ class BatchPool(Struct):
             self.writer.do(leases.settle_part(self.batch, self.part, found, 0), within=LATER)
 
 
-class Share(Struct, eq=False):
+class BatchSession(Struct, eq=False):
     """One batch, as far as this process is at it. ``ended`` is why it takes no more of it; ``leases`` counts those that
     it has; ``own`` is what this process may spend, whatever the batch may."""
 
@@ -210,7 +210,7 @@ async def open_share(
     clock: Clock,
     listener: Listener = ignore,
     provider: Provider | None = None,
-) -> AsyncIterator[Share]:
+) -> AsyncIterator[BatchSession]:
     """Return one batch at which this process works within the block; then what it drew and did not spend is there
     again. Raises `PriceUnknown`."""
     pool = budget = None
@@ -235,8 +235,8 @@ async def open_share(
             )
         )
         gates, progress = Gates(GateLimits(at_once), clock, permits), BatchProgress(record.total)
-        given = record, shared, program, row, environment, journal, driver, gates, pool
-        share = Share(*given, states=defaultdict(int), progress=progress)
+        arguments = record, shared, program, row, environment, journal, driver, gates, pool
+        share = BatchSession(*arguments, states=defaultdict(int), progress=progress)
         await driver.require_prices([share.job])
         progress.since = clock.monotonic()
         progress.cap = None if shared.cap is None else shared.cap * NANO
@@ -290,7 +290,7 @@ class HeldLease(Struct, eq=False):
     """A lease that this process has. ``left`` counts its rows that are not over, ``beat`` tells other workers that it
     is worked at, until it is closed."""
 
-    share: Share
+    share: BatchSession
     lease: TakenLease
     driver: Driver
     runs: RowRuns
@@ -321,8 +321,8 @@ class LeaseWorker(Struct, eq=False):
     at_once: int
     clock: Clock
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    shares: dict[str, Share] = field(default_factory=dict)
-    broken: Callable[[Share, Exception], None] | None = None
+    shares: dict[str, BatchSession] = field(default_factory=dict)
+    broken: Callable[[BatchSession, Exception], None] | None = None
     spent: str = ""
     slots: Slots = field(default_factory=lambda: Slots(1))
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -411,7 +411,7 @@ class LeaseWorker(Struct, eq=False):
                 await self._failed(held, error)
         return bool(taken)
 
-    def _held_lease(self, share: Share, lease: TakenLease) -> HeldLease:
+    def _held_lease(self, share: BatchSession, lease: TakenLease) -> HeldLease:
         runs = RowRuns(share.record, share.states)
         journals = Journals(share.journal, share.environment, self.clock, runs, share.record.id)
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
@@ -424,7 +424,7 @@ class LeaseWorker(Struct, eq=False):
 
     def _job(self, held: HeldLease, row: LeasedRow) -> LeasedJob:
         like = held.share.job
-        about = str(row.number), like.program, row.given, like.row
+        about = str(row.number), like.program, row.input_value, like.row
         return LeasedJob(*about, max_cost=like.max_cost, number=row.number, id=row.id, held=held, row_in_store=row)
 
     async def _row(self, job: LeasedJob) -> bool:
@@ -448,7 +448,7 @@ class LeaseWorker(Struct, eq=False):
             return True
         return await self._over(share, row_result(outcome))
 
-    async def _over(self, share: Share, result: RowResult) -> bool:
+    async def _over(self, share: BatchSession, result: RowResult) -> bool:
         """Count a row that is over; give that it is not left."""
         reason = row_ended(result, share.progress, self.clock.monotonic(), share.options.max_failures)
         if reason:
@@ -487,7 +487,7 @@ class LeaseWorker(Struct, eq=False):
             if held.again or not held.share.leases:
                 self.wake()
 
-    async def _stop_batch(self, share: Share, reason: str) -> None:
+    async def _stop_batch(self, share: BatchSession, reason: str) -> None:
         """No worker begins a further row of a batch."""
         if share.ended:
             return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Inherited
     from prosa.dialects.skill_md.scripts import Reach
     from prosa.dialects.ymj.payload import Extracted
-    from prosa.rules.rule import Corpus, Facts
+    from prosa.rules.rule import Corpus, DocumentFacts
 
 
 class ShownDocument(Struct, frozen=True):
@@ -97,7 +97,7 @@ def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited
     return lent_in(checked.corpus, document.real, document.reading)
 
 
-def _known(corpus: Corpus) -> Iterator[Facts]:
+def _known(corpus: Corpus) -> Iterator[DocumentFacts]:
     yield from corpus.entries.values()
     yield from corpus.metas.values()
 

@@ -32,7 +32,7 @@ from prosa.rules.engine import CorpusScope, check_alone
 from prosa.rules.files import Overlay
 from prosa.rules.policy import Profile, diagnosed, ordered
 from prosa.rules.resident import ResidentCorpus
-from prosa.rules.rule import Facts
+from prosa.rules.rule import DocumentFacts
 from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
 
@@ -61,7 +61,7 @@ class Workspace(Struct, eq=False):
     baseline: Baseline | None = None
     _checked: dict[Path, str] = field(default_factory=dict)
     _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
-    searched: dict[Path, tuple[Facts, str]] = field(default_factory=dict)
+    searched: dict[Path, tuple[DocumentFacts, str]] = field(default_factory=dict)
     _touched: set[Path] = field(default_factory=set)
     _readings: dict[Path, DialectReading[object]] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class Workspace(Struct, eq=False):
         return self.resident.names if self.resident is not None else None
 
     @property
-    def entries(self) -> Mapping[Path, Facts]:
+    def entries(self) -> Mapping[Path, DocumentFacts]:
         """The facts of every document that can be read, by real path; empty while they have not been read."""
         return self.resident.corpus.entries if self.resident is not None else {}
 

@@ -27,7 +27,7 @@ from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.refresh import StaleIndex
 from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
-from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Refreshed, Scan, Stamp
 from prosa.data.surrogates import has_surrogate
 from prosa.dialects.dialect import Hints
 from prosa.source import FileProblem
@@ -98,12 +98,12 @@ class OpenCorpus(Struct):
         documents of the corpus."""
         started = time.monotonic()
         assert self._reading is not None
-        at_ns, found, gone = time.time_ns(), list[Found](), list[str]()
+        at_ns, found, gone = time.time_ns(), list[FoundDocument](), list[str]()
         for path in paths:
             name, stamp = self.path_of(path), stamp_of(path)
             if isinstance(stamp, Stamp):
                 hint = self._hint(self.files.real(path)) if self._hint else ""
-                found.append(Found(name, str(path), stamp, hint, is_in_vault((self.root / name).parent)))
+                found.append(FoundDocument(name, str(path), stamp, hint, is_in_vault((self.root / name).parent)))
             elif not has_surrogate(name):  # no other name is in the index
                 gone.append(name)
         try:

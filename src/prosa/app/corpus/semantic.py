@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.table import URL_VARIABLE
 from prosa.adapters.sqlite.search import prepare, ranked_sections
-from prosa.adapters.sqlite.search_hits import Found, hits_of
+from prosa.adapters.sqlite.search_hits import SectionHit, hits_of
 from prosa.adapters.sqlite.similar import file_of, placed, remember, unmade
 from prosa.app.corpus.similar import MAX_RANKED, nearest_sections
 from prosa.app.options import LOCAL, Environment
@@ -121,9 +121,9 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
     return hits_of(connection, query, _together((by_words, by_meaning), asked), sections=True)
 
 
-def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]:
+def _together(rankings: Sequence[Sequence[SectionHit]], asked: Search) -> list[SectionHit]:
     """Return several rankings as one: by section where every section is wanted, else by document."""
-    by_key: dict[int, Found] = {}
+    by_key: dict[int, SectionHit] = {}
     orders: list[list[int]] = []
     for ranking in rankings:
         keys = [each.section if asked.sections else each.document for each in ranking]
@@ -131,7 +131,7 @@ def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]
         for key, each in zip(keys, ranking, strict=True):
             by_key.setdefault(key, each)
     best = fused(orders)[: asked.limit]
-    return [Found(by_key[key].section, by_key[key].document, score) for key, score in best]
+    return [SectionHit(by_key[key].section, by_key[key].document, score) for key, score in best]
 
 
 RETRIES = 5

@@ -15,7 +15,7 @@ from prosa.adapters.sqlite.similar import models, near, similar, vector_of
 from prosa.corpus.similar import from_bytes
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.search_hits import Found
+    from prosa.adapters.sqlite.search_hits import SectionHit
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.search import Hit, Search
 
@@ -31,14 +31,14 @@ def search_similar(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
     return similar(corpus.index, path, asked, near=similar_by_vectors(corpus, number, asked))
 
 
-def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
+def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[SectionHit]:
     """Return the sections nearest to a vector, best first."""
     from prosa.adapters.embeddings.local import nearest
 
     return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
 
 
-def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[Found]:
+def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[SectionHit]:
     """Return the documents nearest to one that has vectors, by the model that most vectors are of; none where it has
     none."""
     connection = corpus.index.connection()

@@ -27,7 +27,7 @@ from prosa.graph.resolve import keys_of
 from prosa.graph.sites import Sites
 from prosa.regex import any_of
 from prosa.rules.backlinks import Backlinks, labels_asked, labels_of
-from prosa.rules.rule import Facts
+from prosa.rules.rule import DocumentFacts
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 
@@ -63,7 +63,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Return the real path of a document of the corpus."""
         return self.root / path
 
-    def facts(self, path: str) -> Facts | None:
+    def facts(self, path: str) -> DocumentFacts | None:
         """Return the facts of a document; None for one that does not count."""
         return self.workspace.entries.get(self.real_of(path)) if self._holds(path) else None
 
@@ -133,7 +133,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         resident.backlinks.take(resident.corpus)
         return resident.backlinks
 
-    def _labels(self, path: str, facts: Facts) -> frozenset[str]:
+    def _labels(self, path: str, facts: DocumentFacts) -> frozenset[str]:
         canonical = facts.extra.get("canonical")
         names = [each.name for each in facts.defs]
         return labels_of(path, [*names, *([canonical] if isinstance(canonical, str) and canonical else [])])
@@ -261,12 +261,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return open_document(source, profile.hints(Path(source.path)), profile.relations)
 
 
-def _canonical(facts: Facts) -> tuple[str, ...]:
+def _canonical(facts: DocumentFacts) -> tuple[str, ...]:
     found = facts.extra.get("canonical")
     return (found,) if isinstance(found, str) and found.lower().startswith(("http://", "https://")) else ()
 
 
-def _stub(path: str, facts: Facts) -> Record:
+def _stub(path: str, facts: DocumentFacts) -> Record:
     """Return what of a record gives a document its addresses."""
     definitions = tuple(Definition(each.kind, each.name, each.span.start, each.span.end, 0) for each in facts.defs)
     actions = facts.extra.get("actions")

@@ -34,7 +34,7 @@ from prosa.document.references import Origin
 from prosa.document.standing import Standing, standing
 from prosa.regex import regex
 from prosa.rules.project import schema_at
-from prosa.rules.rule import Facts
+from prosa.rules.rule import DocumentFacts
 from prosa.schema import Schema
 from prosa.schema.described import SchemaView
 from prosa.source import Span
@@ -334,7 +334,7 @@ def _made(workspace: Workspace) -> NameCatalogue:
     return NameCatalogue(tuple(documents), stems, rels)
 
 
-def _known(real: Path, facts: Facts, root: str) -> NamedDocument:
+def _known(real: Path, facts: DocumentFacts, root: str) -> NamedDocument:
     path = real.as_posix().removeprefix(root)
     folder, _, name = path.rpartition("/")
     title, aliases, ids = "", [], []

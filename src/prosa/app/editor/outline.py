@@ -17,7 +17,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MAGI, MDH, PRAPTI, YMJ
 from prosa.document.anchors import slug
 from prosa.regex import regex
-from prosa.rules.rule import Facts
+from prosa.rules.rule import DocumentFacts
 from prosa.source import SourceText, Span
 
 SymbolKind: TypeAlias = Literal[
@@ -319,7 +319,7 @@ def _hits(workspace: Workspace, words: tuple[str, ...]) -> Iterator[_Hit]:
                 yield _Hit(_fit(anchor, joined, "-"), _HEADINGS, len(anchor), anchor, path, 0, 0, real)
 
 
-def _searched(workspace: Workspace, real: Path, facts: Facts) -> str:
+def _searched(workspace: Workspace, real: Path, facts: DocumentFacts) -> str:
     """Return all names of a document in one text, kept as long as its facts are the same: most documents have none that
     is looked for."""
     kept = workspace.searched.get(real)
@@ -336,7 +336,7 @@ def _fit(name: str, whole: str, between: str) -> int:
     return 2 if f"{between}{whole}" in name else 3
 
 
-def _named(real: Path, facts: Facts) -> Iterator[tuple[str, FoundKind, int, int]]:
+def _named(real: Path, facts: DocumentFacts) -> Iterator[tuple[str, FoundKind, int, int]]:
     title = False
     for each in facts.defs:
         if each.kind == "title" and not title:

@@ -112,7 +112,7 @@ async def audit_tests(
     options: Options,
     environment: Environment,
     *,
-    heard: Callable[[TestProgress], None] = _unheard,
+    on_progress: Callable[[TestProgress], None] = _unheard,
     provider: Provider | None = None,
     agents: AgentSource | None = None,
     ended: Callable[[ShownTest], None] | None = None,
@@ -127,7 +127,7 @@ async def audit_tests(
     if options.max_cost is not None and not isinstance(options.max_cost, Ledger):
         options = replace(options, max_cost=Ledger(options.max_cost))  # graders and tests share it
     parts = [
-        await _Auditor(each, chosen, options, environment, heard, provider, agents, ended, asks).audit()
+        await _Auditor(each, chosen, options, environment, on_progress, provider, agents, ended, asks).audit()
         for each in suites
     ]
     costs = [each.cost for each in parts]
@@ -164,7 +164,7 @@ class _Auditor(Struct):
     chosen: TestOptions
     options: Options
     environment: Environment
-    heard: Callable[[TestProgress], None]
+    on_progress: Callable[[TestProgress], None]
     provider: Provider | None
     agents: AgentSource | None
     ended: Callable[[ShownTest], None] | None
@@ -293,7 +293,7 @@ class _Auditor(Struct):
             provider=self.provider,
             agents=self.agents,
             ended=self.ended,
-            heard=self.heard,
+            on_progress=self.on_progress,
         )
         costs = (self.cost, report.cost, report.grading)
         self.cost = None if None in costs else sum(each for each in costs if each is not None)

@@ -101,7 +101,7 @@ async def run_tests(
     environment: Environment,
     *,
     listener: Listener = ignore,
-    heard: Callable[[TestProgress], None] = _nobody,
+    on_progress: Callable[[TestProgress], None] = _nobody,
     provider: Provider | None = None,
     kept: AnswerCache | None = None,
     interrupted: Callable[[Report], None] = _nobody,
@@ -122,7 +122,7 @@ async def run_tests(
         last = partial(last_outcomes, chosen.journal, environment)
         variants = variants_of(suites, chosen, options, last, environment, stack)
         heads = tuple(_head(each) for each in variants)
-        run = _Running(variants, heads, chosen, options, environment, kept, listener, heard, provider, stack)
+        run = _Running(variants, heads, chosen, options, environment, kept, listener, on_progress, provider, stack)
         run.source = agents
         tried = tuple(each.suite for each in variants)
         run.stored = StoredTest(chosen.journal, environment, heads, tried, chosen.lower)
@@ -160,7 +160,7 @@ class _Running(Struct):
     environment: Environment
     kept: AnswerCache | None
     listener: Listener
-    heard: Callable[[TestProgress], None]
+    on_progress: Callable[[TestProgress], None]
     provider: Provider | None
     stack: AsyncExitStack
     budget: Budget | None = None
@@ -191,7 +191,7 @@ class _Running(Struct):
             self.progress.done += 1
             self.progress.failed += attempt.outcome == "failed"
             self.progress.unmeasured += not attempt.measured
-            self.heard(self.progress)
+            self.on_progress(self.progress)
 
         at_once = self.chosen.at_once
         if self.in_agents is not None:
@@ -415,7 +415,9 @@ def _trace(chosen: RecordingOptions | None, job: Job) -> str:
     """Return the file in which a run is recorded; empty where it is not."""
     if chosen is None or chosen.record is None:
         return ""
-    name = recording_name(job.program.name, given_digest(job.program, job.given), chosen.record.take + job.take - 1)
+    name = recording_name(
+        job.program.name, given_digest(job.program, job.input_value), chosen.record.take + job.take - 1
+    )
     return str(chosen.record.path / f"{name}.ymj")
 
 

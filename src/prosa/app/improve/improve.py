@@ -92,7 +92,7 @@ async def improve(
     provider: Provider | None = None,
     kept: AnswerCache | None = None,
     agents: AgentSource | None = None,
-    heard: Callable[[TestProgress], None] = lambda _: None,
+    on_progress: Callable[[TestProgress], None] = lambda _: None,
 ) -> Improvements:
     """Search for a better description, then for a better body, and try the best candidate of each on its held-out
     cases. A search that was killed continues from its journal: what was answered is not asked again.
@@ -115,7 +115,7 @@ async def improve(
         provider,
         kept,
         agents,
-        heard,
+        on_progress,
     )
     try:
         tasks = await tasks_of(group, suites, chosen, options, environment, journal)

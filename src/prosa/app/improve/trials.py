@@ -70,7 +70,7 @@ class Asking(Struct, frozen=True):
     provider: Provider | None = None
     kept: AnswerCache | None = None
     agents: AgentSource | None = None
-    heard: Callable[[TestProgress], None] = lambda _: None
+    on_progress: Callable[[TestProgress], None] = lambda _: None
 
     async def tried(self, suite: Suite, folder: str, *sides: Side) -> Report:
         """Return what came of a suite, compared with ``sides`` and recorded below ``folder``."""
@@ -79,7 +79,7 @@ class Asking(Struct, frozen=True):
             replace(self.chosen, sides=sides),
             replace(self.options, recording=recording_below(self.options.recording, folder)),
             self.environment,
-            heard=self.heard,
+            on_progress=self.on_progress,
             provider=self.provider,
             kept=self.kept,
             agents=self.agents,

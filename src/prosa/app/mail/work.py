@@ -154,7 +154,7 @@ class MessageRuns(Struct):
         run = await journals.find(name)
         if run is not None:
             with suppress(NotResumed):
-                require_same(run, program, job.given)
+                require_same(run, program, job.input_value)
                 if run.whole and run.state != "done":
                     kept.stored = await journals.resume(run, crashed=run.state == "open")
             if kept.stored is None:

@@ -175,10 +175,10 @@ class Driver(Struct, frozen=True):
 
     async def _result(self, job: Job, tally: Tally, listener: Listener, kept: JobJournal) -> RunResult:
         try:
-            recorded = open_recorded(job.program, job.given, self.options, self.environment, job.take)
+            recorded = open_recorded(job.program, job.input_value, self.options, self.environment, job.take)
             chosen = await self._chosen(job, recorded)
         except (ProviderError, CassetteProblem):
-            accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
+            accept_input(job.program, job.input_value)  # a wrong input is the nearer mistake, told before a missing key
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         plays_all = recorded.nobody is not None
@@ -206,7 +206,7 @@ class Driver(Struct, frozen=True):
             written = program if job.document is None else replace(program, file=job.document.name)
             async with self._mail(program, kept, recorded) as mail, opening(mail=mail) as world:
                 with recorded.around(written, world, tally, self.environment, kept.run):
-                    output = await execute(program, job.given, world, numbers=self.numbers)
+                    output = await execute(program, job.input_value, world, numbers=self.numbers)
             kept.output = output
         return RunResult(output, tally.summary(), sent.messages, recorded.unwritten, kept.run, program.form == "text")
 
@@ -369,7 +369,7 @@ async def driving(
 
 async def run_program(
     program: Program,
-    given: Value,
+    input_value: Value,
     options: Options,
     environment: Environment,
     *,
@@ -379,7 +379,7 @@ async def run_program(
 ) -> RunResult:
     """Run a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
     async with driving(options, environment, listener=listener, provider=provider, progress=progress) as driver:
-        job = Job(program.name, program, given, stream=options.stream)
+        job = Job(program.name, program, input_value, stream=options.stream)
         await driver.require_prices([job])
         return await driver.run(job)
 

@@ -123,7 +123,7 @@ NOT_RECORDED = RecordedRun()
 
 
 def open_recorded(
-    program: Program, given: Value, options: Options, environment: Environment, take: int = 1
+    program: Program, input_value: Value, options: Options, environment: Environment, take: int = 1
 ) -> RecordedRun:
     """Return the recordings of a run of ``program``. ``take`` counts equal runs of a call.
 
@@ -133,7 +133,7 @@ def open_recorded(
         return NOT_RECORDED
     from prosa.app.run.recordings import open_recordings  # a run without a recording needs none of it
 
-    player, recorder, target = open_recordings(options.recording, program, given, options, environment, take)
+    player, recorder, target = open_recordings(options.recording, program, input_value, options, environment, take)
     replay = options.recording.replay
     return RecordedRun(player, recorder, target, replay is not None and replay.strict)
 

@@ -55,12 +55,17 @@ MAX_NAMED = 5
 
 
 def open_recordings(
-    chosen: RecordingOptions, program: Program, given: Value, options: Options, environment: Environment, take: int
+    chosen: RecordingOptions,
+    program: Program,
+    input_value: Value,
+    options: Options,
+    environment: Environment,
+    take: int,
 ) -> tuple[Player | None, Recorder | None, Target | None]:
     """Return what plays and what records a run of ``program``, and where to. Raises `CassetteProblem` and
     `FileProblem`."""
     record, replay = chosen.record, chosen.replay
-    digest = given_digest(program, given)
+    digest = given_digest(program, input_value)
     default = options.default_model or environment.settings.model_name or DEFAULT_MODEL
     if record is not None and record.once and replay is not None:
         known = _known(replay, program.name, digest, replay.take + take - 1)

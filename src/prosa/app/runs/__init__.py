@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Job(Struct, frozen=True):
-    """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
+    """A program ready to run. ``name`` is its own among the jobs of a call, ``input_value`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
     ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
     ``sample`` is the number of a repeat of the same job, None where it runs once. ``document`` is the file that it
@@ -32,7 +32,7 @@ class Job(Struct, frozen=True):
 
     name: str
     program: Program
-    given: Value
+    input_value: Value
     row: ProviderRow | None = None
     stream: bool = False
     completion: bool = False

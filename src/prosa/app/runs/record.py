@@ -139,7 +139,7 @@ class CallRuns(Struct):
         if earlier is None:
             self._begun += 1
             name = journals.batch if self._begun == 1 else f"{journals.batch}.{self._begun}"
-            run = journals.new(job, program, name, journals.batch, input=as_json(job.given))
+            run = journals.new(job, program, name, journals.batch, input=as_json(job.input_value))
             again = None if options.again is None else as_json(options.again)
             kept.stored = journals.journal(replace(run, again=again), required=False, begun=False)
         elif earlier.state == "done":
@@ -173,7 +173,7 @@ class CallRuns(Struct):
         if not run.whole:
             message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
             raise NotResumed(message, hint="interrupted runs are kept for 7 days; run it again from the beginning")
-        require_same(run, program, job.given)
+        require_same(run, program, job.input_value)
         if run.model != program.model_name:
             message = f"run {run.id} started with {run.model}; the rest of it goes to {program.model_name}"
             journals.environment.notice(f"note: {message}")
@@ -283,7 +283,7 @@ class Journals(Struct):
             file=file_of(program, job.document) if file is None else file,
             closure=closure or as_json(closure_digests(program)),
             model=program.model_name,
-            input_sha=digest_of(job.given),
+            input_sha=digest_of(job.input_value),
             started=stamp(self.clock.now()),
             input=input,
             host=host_name(),
@@ -413,10 +413,12 @@ def file_of(program: Program, document: Path | None = None) -> str:
     return str((document or Path(program.folder, program.file)).absolute())
 
 
-def require_same(run: RunRecord, program: Program, given: Value) -> None:
+def require_same(run: RunRecord, program: Program, input_value: Value) -> None:
     """Raise `NotResumed` if a run would continue with something other than it started with."""
-    if digest_of(given) != run.input_sha:
-        began = f"run {run.id} started with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
+    if digest_of(input_value) != run.input_sha:
+        began = (
+            f"run {run.id} started with another input (sha256 {run.input_sha[:12]}, now {digest_of(input_value)[:12]})"
+        )
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
     before, now = [tuple(each) for each in json.loads(run.closure)], list(closure_digests(program))
     if before != now:

@@ -75,7 +75,7 @@ def _job(job: ScriptJob) -> dict[str, Value]:
 
 
 def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Value]:
-    sent = first_messages(job.program, job.given)
+    sent = first_messages(job.program, job.input_value)
     facts = facts_of(job.program, preparing.options, preparing.environment, job.row)
     cost = estimate(job.program, first_request(job.program, sent), facts)
     messages = [{"role": each.role, "content": each.content} for each in sent]

@@ -251,7 +251,7 @@ async def run_scripts(
     options: Options,
     environment: Environment,
     *,
-    heard: Callable[[ScriptResult], None] = _nobody,
+    on_result: Callable[[ScriptResult], None] = _nobody,
     listener: Listener = ignore,
     at_once: int = 1,
     progress: Progress | None = None,
@@ -259,14 +259,14 @@ async def run_scripts(
 ) -> tuple[ScriptResult, ...]:
     """Run scripts, at most ``at_once`` at a time, and return their results in the order in which they started.
 
-    ``heard`` receives each result as soon as it is available and written to the document. A script that fails is a
+    ``on_result`` receives each result as soon as it is available and written to the document. A script that fails is a
     result; ``provider`` answers in place of those that are named, and is closed at the end. Raised is only what ends
-    everything: an interrupt, or what ``heard`` raises.
+    everything: an interrupt, or what ``on_result`` raises.
     """
     progress = progress or Progress()
     progress.order = ready.order
     writer = writer_of(ready.selection.file, ready.selection.choice, options, environment)
-    results = _Results(heard)
+    results = _Results(on_result)
     batches = results.batches = Batches(writer, results.placed) if writer else None
     try:
         async with driving(options, environment, listener=listener, progress=progress, provider=provider) as driver:
@@ -289,7 +289,7 @@ async def run_scripts(
 class _Results(Struct):
     """Results by address. Those for the document wait until they stand there."""
 
-    heard: Callable[[ScriptResult], None]
+    on_result: Callable[[ScriptResult], None]
     batches: Batches | None = None
     known: dict[str, ScriptResult] = field(default_factory=dict)
 
@@ -311,7 +311,7 @@ class _Results(Struct):
     def take(self, result: ScriptResult) -> None:
         """Take a result as it is, and tell of it."""
         self.known[result.script] = result
-        self.heard(result)
+        self.on_result(result)
 
     def in_order(self, names: Iterable[str]) -> tuple[ScriptResult, ...]:
         """Return all that are there."""

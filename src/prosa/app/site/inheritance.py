@@ -16,7 +16,7 @@ from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
 from prosa.corpus.extracted import Facets, FieldRow
 from prosa.corpus.facets import by_name, facets_of, field_rows, guarded
-from prosa.corpus.found import Found, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Scan, Stamp
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, inherited_by
@@ -49,13 +49,13 @@ class MetaFiles(Struct):
         self._known = {each.path: self._read(each) for each in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
 
-    def _read(self, each: Found) -> tuple[Stamp, FieldMetaFile | None]:
+    def _read(self, each: FoundDocument) -> tuple[Stamp, FieldMetaFile | None]:
         known = self._known.get(each.path)
         if known is not None and known[0] == each.stamp:
             return known
         return each.stamp, self._meta(each)
 
-    def _meta(self, each: Found) -> FieldMetaFile | None:
+    def _meta(self, each: FoundDocument) -> FieldMetaFile | None:
         try:
             source = self.files.read(Path(each.place))
         except FileProblem:

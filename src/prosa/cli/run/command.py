@@ -202,11 +202,11 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     warned = _warning(console, watching)
     program = ready_program(job.program, job.options, environment, warned=warned)
     if job.known_input:
-        given = job.known_input[0]
+        input_value = job.known_input[0]
     else:
-        given = given_input(program, job.input_text, job.pairs, console, job.options.max_size)
+        input_value = given_input(program, job.input_text, job.pairs, console, job.options.max_size)
     options = complete_options(job.options, environment)
-    return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
+    return run_stoppable(run_program(program, input_value, options, environment, listener=watching, progress=progress))
 
 
 def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:

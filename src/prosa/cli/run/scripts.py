@@ -94,7 +94,7 @@ def _run(
     if any(job.row is None for job in ready.jobs):
         options = complete_options(options, environment)
     work = run_scripts(
-        ready, options, environment, heard=delivery.take, listener=listener, at_once=args.jobs, progress=progress
+        ready, options, environment, on_result=delivery.take, listener=listener, at_once=args.jobs, progress=progress
     )
     try:
         run_stoppable(work)

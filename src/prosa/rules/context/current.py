@@ -17,12 +17,12 @@ from prosa.rules.context.definitions import DEFINITIONS, Defined
 from prosa.rules.context.project import MADE, Project, project_of
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.moves import moved_to, replacement
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.source import Span
 
 
 @RULES.one_of_many("CX020", "missing-path", Severity.INFO)
-def missing_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_path(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a path in backticks that does not exist, neither from the root nor from the folder of the file. The finding
     points at the path. Only a path whose first folder exists is judged: others may be examples."""
     mentioned = facts.extra.get("mentioned", ())
@@ -91,7 +91,7 @@ class Undefined(NamedTuple):
     doubtful: bool
 
 
-def _undefined(corpus: Corpus, path: Path, facts: Facts, tool: Tool) -> Iterator[Undefined]:
+def _undefined(corpus: Corpus, path: Path, facts: DocumentFacts, tool: Tool) -> Iterator[Undefined]:
     """Yield what the command lines of a file name and the project does not define, where it is known what it
     defines."""
     named = [each for each in facts.extra.get("commands", ()) if each[0] == tool]
@@ -138,7 +138,7 @@ def _finding(what: str, each: Undefined) -> Finding:
 
 
 @RULES.one_of_many("CX021", "missing-script", Severity.INFO, Severity.WARNING)
-def missing_script(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_script(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `npm run NAME`, or the same of pnpm, yarn or bun, where no `package.json` of the project has such a script.
     The finding points at the name."""
     for each in _undefined(corpus, path, facts, "npm"):
@@ -146,7 +146,7 @@ def missing_script(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
 
 
 @RULES.one_of_many("CX022", "missing-target", Severity.INFO, Severity.WARNING)
-def missing_target(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_target(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `make NAME` where no makefile of the project has such a target. The finding points at the name. Makefiles
     with targets from variables, or with includes that are not here, are not judged."""
     for each in _undefined(corpus, path, facts, "make"):
@@ -154,14 +154,14 @@ def missing_target(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
 
 
 @RULES.one_of_many("CX023", "missing-recipe", Severity.INFO, Severity.WARNING)
-def missing_recipe(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_recipe(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `just NAME` where no justfile of the project has such a recipe. The finding points at the name."""
     for each in _undefined(corpus, path, facts, "just"):
         yield _finding("recipe", each)
 
 
 @RULES.one_of_many("CX024", "missing-entry-point", Severity.INFO, Severity.WARNING)
-def missing_entry_point(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_entry_point(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a binary or a package of cargo, a module of a package of the project, or an entry point of Python that the
     project does not have. The finding points at the name. What may come from elsewhere is not judged."""
     for each in _undefined(corpus, path, facts, "cargo-bin"):
@@ -177,7 +177,7 @@ def missing_entry_point(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Fi
 
 
 @RULES.one_of_many("CX025", "differing-numbers", Severity.INFO)
-def differing_numbers(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def differing_numbers(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a line that stands in another context file too, with other numbers. The finding points at the line of the
     later file."""
     figures = facts.extra.get("figures")

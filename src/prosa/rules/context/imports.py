@@ -14,7 +14,7 @@ from prosa.document import parse
 from prosa.rules.context import RULES
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.moves import moved_to, replacement
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.source import FileProblem, Span
 
 MAX_IMPORTED = 500
@@ -44,7 +44,7 @@ def _target(real: Path, written: str) -> Path | None:
 
 
 @RULES.one_of_many("CX004", "unexpanded-import", Severity.INFO)
-def unexpanded_import(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unexpanded_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `@path` on a line of its own, of a file that exists, where no host that reads the file expands it. The
     finding points at the path."""
     hosts = _hosts(path)
@@ -87,7 +87,7 @@ def _text(corpus: Corpus, path: Path) -> str:
 
 
 @RULES.one_of_many("CX005", "missing-import", Severity.WARNING)
-def missing_import(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def missing_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an import of a file that does not exist. The finding points at the path. An import is `@path` outside code
     that ends like a text; what may be a name of another kind is not judged."""
     if _expanding(path) is None:
@@ -105,7 +105,7 @@ _FROM_FILE = "an import starts at the folder of the file that it is in"
 
 
 @RULES.one_of_many("CX006", "import-of-outside-file", Severity.INFO)
-def import_of_outside_file(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def import_of_outside_file(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an import from outside the root, which is not opened here (X5). The finding points at the path."""
     if _expanding(path) is None:
         return
@@ -117,7 +117,7 @@ def import_of_outside_file(corpus: Corpus, path: Path, facts: Facts) -> Iterator
 
 
 @RULES.one_of_many("CX007", "circular-import", Severity.WARNING)
-def circular_import(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def circular_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an import that leads back to the file that it is in. The finding points at the path."""
     host = _expanding(path)
     for target, start, end, _ in facts.extra.get("imports", ()) if host is not None else ():
@@ -127,7 +127,7 @@ def circular_import(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
 
 
 @RULES.one_of_many("CX008", "import-beyond-host", Severity.WARNING)
-def import_beyond_host(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def import_beyond_host(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an import below which a file stands that its host does not reach any more. The finding points at the
     path."""
     host = _expanding(path)

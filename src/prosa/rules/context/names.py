@@ -12,7 +12,7 @@ from prosa.dialects.fields import shown
 from prosa.rules.context import RULES
 from prosa.rules.context.project import Project, project_of
 from prosa.rules.corpus_names import corpus_names
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.source import FileProblem, Span
 
 _BUILT_IN = frozenset({"agent", "ask", "edit", "plan", "default", "*", "vscode", "copilot"})
@@ -23,7 +23,7 @@ MAX_AGENTS = 1_000
 
 
 @RULES.one_of_many("CX015", "unknown-skill", Severity.INFO, Severity.WARNING)
-def unknown_skill(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unknown_skill(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a skill that an agent names and that the project does not have, where a similar one is there. The finding
     points at the name. A skill of a user or a plugin may have any name: without a similar one it is information."""
     named = facts.extra.get("skills", ())
@@ -53,7 +53,7 @@ def _skills(project: Project) -> frozenset[str]:
 
 
 @RULES.one_of_many("CX016", "unknown-agent", Severity.INFO, Severity.WARNING)
-def unknown_agent(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an agent that a file hands over to and that the project does not have, where a similar one is there. The
     finding points at the name. Without a similar one it is information."""
     named = facts.extra.get("agents", ())

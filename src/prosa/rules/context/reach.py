@@ -14,7 +14,7 @@ from prosa.dialects.fields import shown
 from prosa.rules.context import RULES
 from prosa.rules.context.project import MADE, Project, project_of
 from prosa.rules.corpus_names import corpus_names
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.source import Span
 from prosa.source.wildmatch import MAX_GLOB, as_bytes, path_glob
 
@@ -26,7 +26,7 @@ MAX_STEPS = 4_000_000
 
 
 @RULES.one_of_many("CX001", "file-no-host-reads", Severity.WARNING)
-def file_no_host_reads(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def file_no_host_reads(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a file in the folder of a host that it passes over because of its name. The finding points at the first
     character. A README, and a file that another one links to, are left alone."""
     relative = _relative(corpus, path)
@@ -74,7 +74,7 @@ def _relative(corpus: Corpus, path: Path) -> str:
 def _linked(corpus: Corpus) -> frozenset[str]:
     """Return the real paths that documents of agents link to or import."""
 
-    def targets(facts: Facts) -> Iterator[str]:
+    def targets(facts: DocumentFacts) -> Iterator[str]:
         yield from (link.target for link in facts.links)
         yield from (each[0] for each in facts.extra.get("imports", ()))
 
@@ -90,7 +90,7 @@ def _linked(corpus: Corpus) -> frozenset[str]:
 
 
 @RULES.one_of_many("CX002", "glob-without-match", Severity.INFO, Severity.WARNING)
-def glob_without_match(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def glob_without_match(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a rule whose globs match no file of the project, so that its host never loads it. The finding points at the
     globs. One of several globs without a file is information. Files that git ignores are not known, so a glob into
     their folders is not judged."""
@@ -168,7 +168,7 @@ def _expanded(glob: str) -> Iterator[str]:
 
 
 @RULES.one_of_many("CX003", "shadowed-context-file", Severity.WARNING)
-def shadowed_context_file(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def shadowed_context_file(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a file in whose place its host reads another one. The finding points at the first character."""
     relative, files = _relative(corpus, path), corpus.files
     if path.name == "AGENTS.md" and files.exists(path.with_name("AGENTS.override.md")):

@@ -19,7 +19,7 @@ from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, PathState, corpus_names
 from prosa.rules.document import RULES
 from prosa.rules.moves import Moved, moved_to, replacement
-from prosa.rules.rule import Corpus, Facts, Finding, LocalLink
+from prosa.rules.rule import Corpus, DocumentFacts, Finding, LocalLink
 from prosa.source import Edit
 
 
@@ -37,7 +37,7 @@ def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
     return tuple(_followed_links(path, corpus.entries[path], corpus_names(corpus)))
 
 
-def _followed_links(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedLink]:
+def _followed_links(path: Path, facts: DocumentFacts, names: CorpusNames) -> Iterator[FollowedLink]:
     folder = posixpath.dirname(path.as_posix())
     for link in facts.links:
         if link.target:
@@ -48,7 +48,7 @@ def _followed_links(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Fo
 
 
 @RULES.one_of_many("MD020", "unresolved-link", Severity.ERROR)
-def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unresolved_link(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a relative link to a file that does not exist within the root. The finding points at the destination.
     Addresses, site paths and placeholders are ignored (`rules.analyse`). Rules of MDH check the links to the nodes of
     a site."""
@@ -64,7 +64,7 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
 
 
 @RULES.one_of_many("MD029", "unresolved-path", Severity.WARNING)
-def unresolved_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unresolved_path(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
     finding points at the destination. It is silent if documents are linked by the addresses of their pages: a site
     generator may create the target."""
@@ -176,7 +176,7 @@ class Named(Struct, frozen=True):
 
 
 @RULES.one_of_many("MD021", "unresolved-anchor", Severity.WARNING)
-def unresolved_anchor(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def unresolved_anchor(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a link to a heading or to a block that its target does not have. The finding points at the destination.
     Generators make anchors in different ways, so only letters and digits of headings are compared."""
     names = corpus_names(corpus)
@@ -210,7 +210,7 @@ def _named(corpus: Corpus, path: Path) -> Iterator[Named]:
             yield Named(each.link._replace(fragment=heading), each.candidates[0], as_address=False)
 
 
-def _problem(named: Named, facts: Facts) -> Finding:
+def _problem(named: Named, facts: DocumentFacts) -> Finding:
     link = named.link
     where = f"`{link.target}`" if link.target else "this document"
     guess = nearest(link.fragment, _written(facts)) if named.as_address else None
@@ -220,7 +220,7 @@ def _problem(named: Named, facts: Facts) -> Finding:
     return Finding(message, link.span, notes, misspelling=meant)
 
 
-def _written(facts: Facts) -> list[str]:
+def _written(facts: DocumentFacts) -> list[str]:
     return sorted(each for each in facts.anchors if not each.startswith("^"))[:MAX_GUESSED]
 
 
@@ -247,7 +247,7 @@ _WITH_IDS = ("magi", "mdh")
 
 
 @RULES.one_of_many("MD023", "duplicate-id", Severity.ERROR)
-def duplicate_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def duplicate_id(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find two documents of one dialect with the same id, which makes references ambiguous. The findings point at each
     of the ids, so that each document shows it if it is checked alone."""
     if facts.dialect not in _WITH_IDS:
@@ -280,7 +280,7 @@ def followed_wikilinks(corpus: Corpus, path: Path) -> tuple[FollowedWikilink, ..
     return tuple(_followed_wikilinks(path, corpus.entries[path], corpus_names(corpus)))
 
 
-def _followed_wikilinks(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedWikilink]:
+def _followed_wikilinks(path: Path, facts: DocumentFacts, names: CorpusNames) -> Iterator[FollowedWikilink]:
     if facts.dialect == "mdh" or not facts.wikilinks:
         return  # in a node no wikilink is followed; `wikilink-in-node` reports it (HA22)
     source = Record(path.as_posix(), facts.dialect)
@@ -314,7 +314,7 @@ _ANYWHERE = "a file is found by its name anywhere below the root"
 
 
 @RULES.one_of_many("MD024", "unresolved-wikilink", Severity.WARNING)
-def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def unresolved_wikilink(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
     documents below the root are known."""
     if not corpus.complete:
@@ -335,7 +335,7 @@ MAX_NAMED = 3
 
 
 @RULES.one_of_many("MD025", "ambiguous-wikilink", Severity.WARNING)
-def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def ambiguous_wikilink(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
     in the same folder is meant before all others."""
     for each in followed_wikilinks(corpus, path):
@@ -348,7 +348,7 @@ def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
 
 
 @RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
-def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def wikilink_case(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
     link; it is still followed."""
     for each in followed_wikilinks(corpus, path):
@@ -359,7 +359,7 @@ def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
 
 
 @RULES.one_of_many("MD027", "unresolved-relation", Severity.WARNING)
-def unresolved_relation(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unresolved_relation(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a field of front matter that names other documents, as `[relations]` of the project says, and matches none
     or several. The finding points at the value. A missing document is only reported if all documents below the root
     are known."""
@@ -370,7 +370,7 @@ def unresolved_relation(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Fi
 
 
 @RULES.one_of_many("MD028", "schema-mismatch", Severity.ERROR)
-def schema_mismatch(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def schema_mismatch(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find front matter that does not satisfy the JSON Schema which the project gives it (`[schemas]`). The finding
     points at the value, at the name of an undescribed field, or, for a missing field, at the opening fence. A schema
     that cannot be read is reported with the settings."""

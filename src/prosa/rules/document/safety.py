@@ -18,7 +18,7 @@ from prosa.source.credentials import Credential, credentials
 
 if TYPE_CHECKING:
     from prosa.document import Document
-    from prosa.document.walk import Found
+    from prosa.document.walk import WalkResult
 
 MOST = 50
 """Findings of one of these rules in one document."""
@@ -127,7 +127,7 @@ def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
             yield _Hidden(definition.span.start, definition.span.end, "title of a link definition")
 
 
-def _may_hide(found: Found) -> bool:
+def _may_hide(found: WalkResult) -> bool:
     """Return whether any HTML may hide text; most documents hold none, or only tags that are seen."""
     tags = chain((tag for tag, _ in found.inline_html), (tag for _, some in found.html_blocks for _, tag, _ in some))
     return any("<!--" in tag or "hidden" in (low := tag.lower()) or "style" in low for tag in tags)

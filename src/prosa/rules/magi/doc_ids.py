@@ -13,7 +13,7 @@ from prosa.dialects.fields import shown
 from prosa.graph.names import Key
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 
 if TYPE_CHECKING:
     from prosa.document.references import Ref
@@ -35,7 +35,7 @@ class Survey(NamedTuple):
 
 
 @RULES.one_of_many("MG048", "unknown-doc-id", Severity.WARNING, strict=Severity.ERROR)
-def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unknown_doc_id(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
     unless all documents below the root are known. In a project every id is judged. Samples elsewhere name documents
     that do not exist: in a folder without resolved relationships, an id is only a finding if a similar one exists."""
@@ -53,7 +53,7 @@ def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
             yield Finding(message, ref.span, (note,), misspelling=meant)
 
 
-def named_ids(facts: Facts) -> Iterator[Ref]:
+def named_ids(facts: DocumentFacts) -> Iterator[Ref]:
     """Return the relationships of a document that name another document by its id."""
     refs = facts.refs if facts.dialect == "magi" else ()
     return (ref for ref in refs if ref.origin == "footnote" and ref.kind == "id")

@@ -15,7 +15,7 @@ from prosa.diagnostics import Severity
 from prosa.dialects.dialect import Hints
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Corpus, Facts, Finding, Subject
+from prosa.rules.rule import Corpus, DocumentFacts, Finding, Subject
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 
 @RULES.part_among(of=expired_document)
-def lent_expiry(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a document that inherits an expiry date in the past. The finding points at its beginning."""
     if corpus.now is None or not corpus_names(corpus).derived(_FIELD, "lent", lambda: _is_lent(corpus)):
         return
@@ -50,7 +50,7 @@ def _is_lent(corpus: Corpus) -> bool:
     return any((each.extra.get("lends") or {}).get(_FIELD) for each in known)
 
 
-def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | None:
+def _lent(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:
     from prosa.dialects.reading import open_document  # only here: few projects inherit expiry dates
     from prosa.rules.meta_files import lent_in
 

@@ -17,7 +17,7 @@ from prosa.dialects.mdh.url import RESERVED, is_reserved
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.mdh import RULES
 from prosa.rules.mdh.site import Page, Site, neighbours, sites, span_of
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.source import Edit, FileProblem, Files, Span
 
 MAX_SUGGESTIONS = 100
@@ -172,7 +172,7 @@ def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 
 @RULES.one_of_many("MH058", "reserved-url", Severity.WARNING)
-def reserved_url(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+def reserved_url(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a document whose URL belongs to the site itself (H7, HA1). The finding points at the id of the node; at the
     beginning of another document."""
     if not any(each.lower() in RESERVED for each in (*path.parts, path.stem)):

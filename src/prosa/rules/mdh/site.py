@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.mdh.url import md_url, names_of, resolve
 from prosa.graph.sites import INDEX_NAMES, Sites, below
-from prosa.rules.rule import Corpus, Facts
+from prosa.rules.rule import Corpus, DocumentFacts
 from prosa.source import FileProblem, Files, Span
 
 
@@ -22,7 +22,7 @@ class Page(Struct, frozen=True):
     """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`."""
 
     real: Path
-    facts: Facts
+    facts: DocumentFacts
     name: str
     url: str
 

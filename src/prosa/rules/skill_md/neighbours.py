@@ -13,7 +13,7 @@ from prosa.diagnostics import Severity
 from prosa.dialects.context.hosts import HOSTS
 from prosa.dialects.fields import shown
 from prosa.regex import regex
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.rules.skill_md import RULES
 from prosa.source import Span
 
@@ -72,9 +72,9 @@ def skills_beyond_listing(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
                 yield real, Finding(message, Span(start, end), notes)
 
 
-def _beyond(corpus: Corpus, folder: str, most: int) -> Iterator[tuple[Path, Facts, int]]:
+def _beyond(corpus: Corpus, folder: str, most: int) -> Iterator[tuple[Path, DocumentFacts, int]]:
     """Yield the first skill that is beyond a budget, for each folder of this name, with the size of all."""
-    groups: dict[Path, list[tuple[Path, Facts]]] = {}
+    groups: dict[Path, list[tuple[Path, DocumentFacts]]] = {}
     for real, facts in corpus.entries.items():
         if facts.extra.get("description") is not None and real.parent.parent.as_posix().endswith(f"/{folder}"):
             groups.setdefault(real.parent.parent, []).append((real, facts))

@@ -15,7 +15,7 @@ from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import resolve_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.mdh.site import sites, span_of, top_of
-from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.rules.ymj import RULES
 
 _WORDS: dict[Origin, str] = {
@@ -30,7 +30,7 @@ _NOTE = "a record is named by its file name without suffix, its `subject`, or as
 
 
 @RULES.one_of_many("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
-def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+def unknown_record(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
     the name. It is silent unless all documents below the root are known, and for the program that a recording `ran`,
     which may be elsewhere or deleted."""
@@ -47,7 +47,7 @@ def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
             yield Finding(message, ref.span, notes, misspelling=meant)
 
 
-def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusNames) -> bool:
+def _is_known(path: Path, facts: DocumentFacts, ref: Ref, corpus: Corpus, names: CorpusNames) -> bool:
     if ref.kind == "path":
         roots = [path.parent.as_posix(), *([corpus.root.as_posix()] if corpus.root is not None else [])]
         places = [Path(joined(root, ref.target)) for root in roots]

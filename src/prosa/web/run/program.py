@@ -60,11 +60,11 @@ async def _answered(scope: Scope, receive: Receive, web: Web, methods: Sequence[
     if document.view.dialect != "markdownlang":
         raise Refused(404, "The document is no program.")
     key, body = idempotency_key(scope), await read_body(scope, receive)
-    given = json_body(scope, body)
+    input_value = json_body(scope, body)
     if key and (known := runner.kept.begin(document.path, key, body)) is not None:
         return known
     try:
-        task = await _begun(runner, web, document.path, given)
+        task = await _begun(runner, web, document.path, input_value)
     except BaseException:
         if key:
             runner.kept.forget(document.path, key)
@@ -74,20 +74,20 @@ async def _answered(scope: Scope, receive: Receive, web: Web, methods: Sequence[
     return await waited(task, receive, stays=bool(key))
 
 
-async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.Task[Answer]:
+async def _begun(runner: Runner, web: Web, path: str, input_value: Value) -> asyncio.Task[Answer]:
     try:
-        program, data = await asyncio.to_thread(_accepted, runner, web, path, given)
+        program, data = await asyncio.to_thread(_accepted, runner, web, path, input_value)
         return runner.begin(_outcome(runner, program, data))
     except (RunError, FileProblem) as error:
         raise refusal(error, runner.root) from None
 
 
-def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
+def _accepted(runner: Runner, web: Web, path: str, input_value: Value) -> tuple[Program, Value]:
     """Return the program, and its input with the defaults of its schema. All refusals happen here, before any model
     call. Raises `Refused`, `RunError`, `FileProblem`."""
     program = ready_program(runner.root / path, runner.options, runner.environment, within=runner.root)
     _require_published(program, web)
-    return program, accept_input(program, given)
+    return program, accept_input(program, input_value)
 
 
 def _require_published(program: Program, web: Web) -> None:
