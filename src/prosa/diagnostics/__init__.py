@@ -1,7 +1,7 @@
 """Findings about a text: a `Problem` as readers and rules report it, a `Diagnostic` as users see it (X4).
 `prosa.render` formats them."""
 
-from __future__ import annotations
+# Without postponed annotations: a decoder of what is cached compiles each of those when it is made.
 
 from enum import StrEnum
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,5 +113,7 @@ def tell_unfinished(
     from prosa.runtime.errors import OutputRefused
 
     if progress.unfinished and not isinstance(error, OutputRefused):
-        place = f" --store {shlex.quote(str(store))}" if store else ""
+        from shlex import quote
+
+        place = f" --store {quote(str(store))}" if store else ""
         console.err(f"to resume it: prosa {command} --resume {progress.unfinished}{place}")
