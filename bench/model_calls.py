@@ -124,7 +124,7 @@ async def _figure(name: str, measures: dict[str, Measure], way: tuple[int, int, 
 def _compared(how: str, times: dict[str, list[float]], clients: Sequence[peers.Peer]) -> Iterator[Row]:
     middle = {name: statistics.median(each) for name, each in times.items() if each}
     run = middle.pop(RUN)
-    titles = {peer.name: f"{peer.title} client".replace("llm client", "llm") for peer in clients}
+    titles = {peer.name: peer.title if peer.name == SLOW else f"{peer.title} client" for peer in clients}
     for name in (*titles, "raw HTTP client", "plain sharded clients"):
         if name != SLOW or how == "one after another":
             aim = _AIMS.get((how, name), "")

@@ -18,8 +18,8 @@ Ask = Callable[[], Awaitable[Any]]
 
 
 def openai(base_url: str) -> Ask:
-    """Ask with the client's defaults, but without retries."""
-    client = import_module("openai").AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
+    """Ask with the client's defaults, retries among them."""
+    client = import_module("openai").AsyncOpenAI(api_key="none", base_url=base_url)
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": PROMPT}]
     return lambda: client.chat.completions.create(model=MODEL, messages=messages)
 
