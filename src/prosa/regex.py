@@ -40,6 +40,9 @@ def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 _importing = allocate_lock()
 
+_DEEPEST = 50
+"""Levels of words that begin alike; an expression is parsed level by level, and there is a limit to that."""
+
 
 def import_uncompiled(package: str) -> ModuleType:
     """Import a package, and have its modules compile their expressions at first use as well. Those of PyYAML take
@@ -47,9 +50,9 @@ def import_uncompiled(package: str) -> ModuleType:
     with _importing:
         compile_now = re.compile
 
-        def compile_later(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+        def compile_later(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:  # named as those of `re.compile`
             caller = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 - other modules compile as always
-            return (regex if caller.startswith(f"{package}.") else compile_now)(text, flags)
+            return (regex if caller.startswith(f"{package}.") else compile_now)(pattern, flags)
 
         vars(re)["compile"] = compile_later
         try:
@@ -59,17 +62,24 @@ def import_uncompiled(package: str) -> ModuleType:
 
 
 def any_of(words: Iterable[str]) -> str:
-    """Return an expression of any of some words, at least one. What several begin with is written once, so that a
-    search for thousands takes hardly longer than one for ten."""
+    """Return an expression of any of some words, which finds nothing where there are none. What several begin with is
+    written once, so that a search for thousands takes hardly longer than one for ten."""
+    return _any_of(sorted({*words}), 0)
+
+
+def _any_of(words: list[str], depth: int) -> str:
+    if depth > _DEEPEST:
+        return f"(?:{'|'.join(re.escape(word) for word in reversed(words))})"  # the longest first
     begun: dict[str, list[str]] = {}
-    for word in sorted({*words}):
+    for word in words:
         begun.setdefault(word[:1], []).append(word)
     ends = "?" if begun.pop("", None) else ""
     branches: list[str] = []
     for some in begun.values():
         start = commonprefix(some)  # noqa: RUF071 - of words, not of paths
-        branches.append(re.escape(start) + (any_of(each[len(start) :] for each in some) if len(some) > 1 else ""))
-    return f"(?:{'|'.join(branches)}){ends}"
+        rest = _any_of([each[len(start) :] for each in some], depth + 1) if len(some) > 1 else ""
+        branches.append(re.escape(start) + rest)
+    return f"(?:{'|'.join(branches)}){ends}" if branches or ends else "(?!)"
 
 
 UNSEEN = regex(

@@ -12,6 +12,15 @@ from prosa.regex import any_of
 WORDS = st.lists(st.text(st.sampled_from("ab.é-"), max_size=5), min_size=1, max_size=8)
 
 
+def test_nothing_is_found_where_there_are_no_words() -> None:
+    assert re.search(any_of([]), "a") is None
+
+
+def test_words_are_found_that_begin_like_each_other_at_every_length() -> None:
+    words = ["a" * length for length in range(1, 2_000)]
+    assert re.fullmatch(any_of(words), words[-1]) and not re.fullmatch(any_of(words), "a" * 2_000)
+
+
 @given(WORDS, st.text(st.sampled_from("ab.é-"), max_size=12))
 def test_an_expression_of_words_finds_what_they_find_one_by_one(words: list[str], text: str) -> None:
     assert bool(re.search(any_of(words), text)) == any(word in text for word in words)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import prosa
 from prosa.adapters.store.batches import batches
@@ -305,3 +306,20 @@ def test_x29_an_answer_is_in_the_store_before_the_next_call(tmp_path: Path, monk
     monkeypatch.setattr(SqliteDatabase, "transact", noted)
     found = ran(tmp_path, texts(1), Second())
     assert outputs(found) == [(1, 2)] and found.summary.calls == 2
+
+
+def test_x29_a_row_fails_whose_refused_answer_the_store_cannot_take(tmp_path: Path):
+    """X29: its usage is a number that no column holds; the same call again does not pay for it a second time."""
+
+    class Endless(Letters):
+        async def complete(self, request: ModelRequest, on_text: Any = None) -> ModelReply:
+            reply = await super().complete(request, on_text)
+            return replace(reply, usage=Usage(2**63, 1)) if "refused" in request.messages[-1].content else reply
+
+    once = program(tmp_path).read_text().replace("---\n", "---\nlimits: {iterations: 1}\n", 1)
+    (tmp_path / "label.md").write_text(once)
+    model, options = Endless(), {"environ": home(tmp_path), "store": str(tmp_path / "s.sqlite")}
+    for _ in range(2):
+        found = prosa.batch(tmp_path / "label.md", [{"text": "refused"}, *texts(3)], provider=model, **options)
+        assert [(each.row, each.kind) for each in found.failures()] == [(1, "crashed")]
+        assert (found.summary.done, found.summary.left, model.asked["refused"]) == (3, 0, 1)

@@ -196,3 +196,35 @@ def until(happened: Any) -> None:
     while not happened():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+DYING = """
+import os, sys
+from pathlib import Path
+import prosa
+from prosa.runtime import execute
+from tests.app.batch.labels import Letters, home, texts
+
+render = execute.render_body
+
+
+def dying(program, data):
+    if data.get("text") == "xxx":
+        os._exit(9)  # as where a library in C ends the process
+    return render(program, data)
+
+
+execute.render_body = dying
+folder = Path(sys.argv[1])
+found = prosa.batch(folder / "label.md", texts(6), provider=Letters(), concurrency=4, environ=home(folder))
+print(found.summary.done, dict(found.summary.failed))
+"""
+
+
+def test_x29_a_row_that_ends_its_process_before_its_first_call_is_set_aside(tmp_path: Path):
+    """X29: its start is in the store once the batch has been begun by a process that did not end well."""
+    program(tmp_path)
+    words = [sys.executable, "-c", DYING, str(tmp_path)]
+    ends = [subprocess.run(words, capture_output=True, text=True, timeout=LONGEST) for _ in range(5)]
+    assert [each.returncode for each in ends] == [9, 9, 9, 9, 0], ends[-1].stderr
+    assert ends[-1].stdout.strip() == "5 {'crashed': 1}"

@@ -48,11 +48,18 @@ R = TypeVar("R", bound=RowJob)
 
 class RowRuns(Struct):
     """The runs of the rows of the batch ``record``. ``states`` says what was known of each row when this process began.
-    With ``lines``, calls are written there and wait for the answers of a wave."""
+    With ``lines``, calls are written there and wait for the answers of a wave.
+
+    ``grouped`` is false where one row runs at a time, and its writes would wait for nothing. ``fresh`` is false where
+    an earlier process was at these rows: the start of a row is then committed before anything of it runs, so that a
+    row that ends its process at once is counted.
+    """
 
     record: BatchRecord
     states: bytearray | defaultdict[int, int]
     lines: Lines | None = None
+    grouped: bool = True
+    fresh: bool = True
 
     async def begin(self, journals: Journals, job: Job, program: Program, kept: JobJournal) -> None:
         """Begin the run of a row, or resume that of an earlier process. Whatever else is raised fails the row alone, as
@@ -75,7 +82,8 @@ class RowRuns(Struct):
             run = await journals.find(row_run(self.record.id, job.number))
         if run is None:
             waits = any(each.mailbox for each in reachable(program))  # for answers of others, with one of its own
-            return await journals.begin(self._new(journals, job, program), grouped=not waits)
+            grouped = self.grouped and not waits
+            return await journals.begin(self._new(journals, job, program), grouped=grouped, late=grouped and self.fresh)
         stored = await journals.resume(run, crashed=run.state == "open")
         crashes = stored.run.crashes
         if crashes >= MAX_CRASHES:

@@ -218,7 +218,8 @@ class BatchGrants(Struct):
 
 class BatchRun(Struct, eq=False):
     """One call for a batch. ``ended`` is why no further row begins; ``on_row`` hears of each row that ends here,
-    ``on_progress`` of how far the batch is, ``listens`` gives the listener for the events of a row, by its number."""
+    ``on_progress`` of how far the batch is, ``listens`` gives the listener for the events of a row, by its number.
+    ``fresh`` is false once an earlier call has looked at all rows."""
 
     prepared: Prepared
     record: BatchRecord
@@ -231,6 +232,7 @@ class BatchRun(Struct, eq=False):
     clock: Clock
     progress: BatchProgress = field(default_factory=BatchProgress)
     states: bytearray = field(default_factory=bytearray)
+    fresh: bool = True
     ended: str = ""
 
     async def all(self, agree: Agree) -> BatchEnd:
@@ -261,7 +263,7 @@ class BatchRun(Struct, eq=False):
     async def _look(self) -> Survey:
         """Look at all rows, where that was not done to its end before; those without a valid input fail here."""
         if self.record.total >= 0:
-            found = Survey(self.record.total)
+            self.fresh, found = False, Survey(self.record.total)
         else:
             found = await self._survey()
             self.record = replace(self.record, total=found.total)
@@ -298,7 +300,7 @@ class BatchRun(Struct, eq=False):
     def journals(self, lines: Lines | None = None) -> Journals:
         """Return what keeps the runs of its rows."""
         prepared = self.prepared
-        kind = RowRuns(self.record, self.states, lines)
+        kind = RowRuns(self.record, self.states, lines, prepared.chosen.at_once > 1, self.fresh)
         options = prepared.options.journal or JournalOptions("batch")
         return Journals(options, prepared.environment, self.clock, kind, self.record.id)
 

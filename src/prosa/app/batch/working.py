@@ -412,7 +412,7 @@ class LeaseWorker(Struct, eq=False):
         return bool(taken)
 
     def _held_lease(self, share: BatchSession, lease: TakenLease) -> HeldLease:
-        runs = RowRuns(share.record, share.states)
+        runs = RowRuns(share.record, share.states, fresh=lease.key.fencing_token == 1)
         journals = Journals(share.journal, share.environment, self.clock, runs, share.record.id)
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
 

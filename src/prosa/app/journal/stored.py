@@ -1,4 +1,5 @@
-"""The journal of one run on disk (X25): what is answered is committed before it is used, and answers once.
+"""The journal of one run on disk (X25): what is answered is committed before it is used, and answers once. The one
+answer of a row of a batch is committed with the end of the row.
 
 In: the calls of a run as they come. Out: their answers, from an earlier process where it got them, else made now. A
 request that is another one than at that place before is asked anew. What may have changed something and was not
@@ -49,7 +50,7 @@ class StoredJournal(Struct):
 
     ``known`` are the calls of earlier processes by path. ``notice`` reports once that the store accepts no more
     records; the run then continues without it, unless the store is ``required``. ``full`` keeps messages too.
-    ``grouped`` commits the start of the run with its first call, which waits for that, and the answer of its last call
+    ``grouped`` commits the start of the run with its first call, which waits for that, and the answer of its only call
     with its end.
     """
 
@@ -80,7 +81,8 @@ class StoredJournal(Struct):
         return self.begun and not self.lost and (bool(self.answered) or bool(self.known))
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Return the reply of an earlier process, else a new one, which is committed before it is given."""
+        """Return the reply of an earlier process, else a new one, which is committed before it is given, or with the
+        end of a run of one call that is ``grouped``."""
         digest = request_digest(step.request)
         known = self._known(step.path, digest)
         if known is not None:
@@ -113,7 +115,8 @@ class StoredJournal(Struct):
             cached_tokens=reply.usage.cached_input_tokens,
             seconds=self.clock.monotonic() - since,
         )
-        if self.grouped and not step.scope.depth and not reply.tool_calls:
+        alone = self._calls == 1 and not self.known  # so no sandbox has to be closed before the end
+        if self.grouped and alone and not step.scope.depth and not reply.tool_calls:
             self._last = answered  # the run ends now, or asks once more, and waits for no one else until then
         else:
             await self._answered(answered, asked)

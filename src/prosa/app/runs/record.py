@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.store import runs
-from prosa.adapters.store.runs import Retention, Unwritable, end, run_of, runs_of_batch, sweep
+from prosa.adapters.store.runs import Retention, TakenOver, Unwritable, end, run_of, runs_of_batch, sweep
 from prosa.adapters.store.writer import LATER, clear_dead, host_name, is_alive, living, writer_of
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
@@ -215,7 +215,7 @@ class Journals(Struct):
                 kept.stored.drop(self._ending(kept, kept.stored, error))
                 raise
             except BaseException as error:
-                await self.end(kept, self.kind.error_of(error))
+                await self._end_badly(kept, self.kind.error_of(error))
                 raise
             await self._end_well(kept)
         except Exception as error:
@@ -302,13 +302,14 @@ class Journals(Struct):
             begun=begun,
         )
 
-    async def begin(self, run: RunRecord, *, grouped: bool = False) -> StoredJournal:
-        """Begin a run that is in the store before anything of it can end the process; ``grouped``, before its first
-        call or a moment later."""
+    async def begin(self, run: RunRecord, *, grouped: bool = False, late: bool = False) -> StoredJournal:
+        """Begin a run that is in the store before anything of it can end the process; ``late``, before its first call
+        or a moment later. The writes of one that is ``grouped`` wait for those of others."""
         writer, journal = self.writer_in_use(), self.journal(run)
-        begun = writer.do(runs.begin(run, lambda: writer.holder), within=LATER if grouped else 0.0)
-        if grouped:
-            journal.first, journal.grouped = begun, True
+        journal.grouped = grouped
+        begun = writer.do(runs.begin(run, lambda: writer.holder), within=LATER if late else 0.0)
+        if late:
+            journal.first = begun
         else:
             await begun
         return journal
@@ -335,6 +336,16 @@ class Journals(Struct):
         except Unwritable as error:
             await self.end(kept, self.kind.error_of(error))
             raise
+
+    async def _end_badly(self, kept: JobJournal, error: BaseException) -> None:
+        """End a run with its error, or with the reason why the store cannot take its last answer. What ended it is
+        raised by the caller, also where another process has taken the run over."""
+        with suppress(TakenOver):
+            try:
+                await self.end(kept, error)
+            except Unwritable as worse:
+                await self.end(kept, self.kind.error_of(worse))
+                raise
 
     async def end(self, kept: JobJournal, error: BaseException | None = None) -> None:
         """End a run: with its output, or with the error that ended it."""
