@@ -105,6 +105,7 @@ release-check: $(RELEASE) $(PACKAGE) $(LINTER) build ## build all, look through 
 
 vscode: $(EDITOR) $(PACKAGE) ## build the extension for VS Code into editors/vscode/dist/
 	$(BIN)/python -m tools.schemas build/schemas
+	$(BIN)/python -m tools.packaging.icon
 	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package
 
 clean: ## remove everything that was installed or built

@@ -40,9 +40,10 @@ writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licences.join(`\n${"-".r
 
 const { devDependencies, scripts, ...shipped } = manifest;
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ ...shipped, files: ["**"] }, null, 2)}\n`);
-for (const name of ["README.md", "icon.png", "language-configuration.json", "ymj.tmLanguage.json"]) {
+for (const name of ["README.md", "language-configuration.json", "ymj.tmLanguage.json"]) {
   cpSync(join(here, name), join(folder, name));
 }
+cpSync(join(here, "..", "..", "build", manifest.icon), join(folder, manifest.icon)); // `tools.packaging.icon` has drawn it
 for (const { url } of manifest.contributes.jsonValidation) {
   cpSync(join(here, "..", "..", "build", url), join(folder, url)); // `tools.schemas` has written them
 }

@@ -15,7 +15,7 @@ from tests.adapters.mcp.support import wait_until
 
 # A child that says where it is, writes what it is told by a signal into a file, and ends well.
 CHILD = """
-import pathlib, signal, sys
+import pathlib, signal, sys, time
 def stop(number, frame):
     pathlib.Path("stopped").write_text(str(number))
     sys.exit(0)
@@ -24,7 +24,8 @@ print("INFO: loading", file=sys.stderr)
 print("serving ferries/pages at http://127.0.0.1:4321/ (Ctrl-C stops)", file=sys.stderr, flush=True)
 {then}
 pathlib.Path("ready").touch()
-signal.pause()
+while True:
+    time.sleep(0.05)  # `signal.pause` would miss a signal that comes just before it
 """
 
 

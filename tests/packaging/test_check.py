@@ -17,6 +17,7 @@ from tests.house.tree import ROOT
 from tools.packaging import check, distributions
 from tools.packaging.check import Release, Row, advisories, changelog, extension, filled, table, tagged, tree, versions
 from tools.packaging.distributions import PROVENANCE, Wrong, licences, names, pythons, statement, write_statements
+from tools.packaging.icon import png
 from tools.packaging.owner import Owner
 
 REHEARSAL = Release("1.2.3", "", Owner())
@@ -171,7 +172,7 @@ def test_the_extension_has_what_a_marketplace_shows(tmp_path: Path):
 
 
 def test_the_icon_is_a_picture_that_marketplaces_take():
-    data = (ROOT / "editors" / "vscode" / "icon.png").read_bytes()
+    data = png()
     assert data.startswith(b"\x89PNG\r\n\x1a\n") and struct.unpack(">II", data[16:24]) == (256, 256)
     assert json.loads((ROOT / "editors" / "vscode" / "package.json").read_text())["icon"] == "icon.png"
 

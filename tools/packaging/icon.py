@@ -1,4 +1,4 @@
-"""Draws the icon of the extension: lines of a text on green, and a tick. `python -m tools.packaging.icon` writes it."""
+"""Draws the icon of the extension: lines of a text on green, and a tick. `make vscode` writes it into `build`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-FILE = Path(__file__).resolve().parents[2] / "editors" / "vscode" / "icon.png"
+FILE = Path(__file__).resolve().parents[2] / "build" / "icon.png"
 SIZE = 256
 GREEN, WHITE, LIGHT = (20, 104, 58), (255, 255, 255), (127, 208, 160)
 
@@ -67,4 +67,5 @@ def png() -> bytes:
 
 
 if __name__ == "__main__":
+    FILE.parent.mkdir(exist_ok=True)
     FILE.write_bytes(png())

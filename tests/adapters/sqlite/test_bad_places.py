@@ -4,8 +4,8 @@ clear error or the right answer, and nothing is lost."""
 from __future__ import annotations
 
 import os
+import resource
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,10 +21,6 @@ from prosa.adapters.sqlite.update import ENOUGH
 from prosa.corpus.errors import IndexProblem
 from tests.adapters.sqlite.place import Place
 from tests.adapters.sqlite.test_writers import forked, same_as_new
-
-resource = pytest.importorskip("resource")
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and forks of POSIX")
 
 FEW, MANY = 5, ENOUGH + 5
 """Documents that are written into the index in place, and into a file beside it."""

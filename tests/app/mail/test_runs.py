@@ -129,9 +129,9 @@ def test_x29_a_replayed_run_sends_and_receives_nothing(tmp_path, home):
     reader = program(tmp_path, "reader", "mailbox: {send: [box]}\n")
     steps = [call("mail_receive"), call("mail_send", to="box", payload=2), answer(3)]
     tape = tmp_path / "tape"
-    first = ran(reader, home, Steps(reader=steps), options=Options(tape=Tape(record=Record(tape))))
+    first = ran(reader, home, Steps(reader=steps), options=Options(recording=Tape(record=Record(tape))))
     before = messages(home)
-    again = ran(reader, home, Steps(), options=Options(tape=Tape(replay=Replay(tape))))
+    again = ran(reader, home, Steps(), options=Options(recording=Tape(replay=Replay(tape))))
     assert first.output == again.output == {"n": 3}
     assert messages(home) == before and len(before) == 2
 

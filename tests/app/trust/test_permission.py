@@ -313,7 +313,7 @@ def test_x7_servers_are_made_in_one_place_alone():
     made = [path for path in source.rglob("*.py") if "McpServers(" in path.read_text() and "adapters" not in path.parts]
     assert [path.relative_to(source).as_posix() for path in made] == ["app/run/world.py"]
     text = made[0].read_text()
-    assert text.count("McpServers(") == 1 and text.count("(servers(program, around))") == 1
+    assert text.count("McpServers(") == 1 and text.count("(servers(program, environment))") == 1
     assert text.count("PermittedServers(partial(servers,") == 1 and "PermittedServers(lambda: kept" in text
 
 
