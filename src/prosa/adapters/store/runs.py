@@ -142,11 +142,9 @@ def end(
     priced: str | None = None,
     forget: bool,
     answered: CallRecord | None = None,
-    others: bool = True,
 ) -> Callable[[Database], None]:
     """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls. The answer
-    of its last call, ``answered``, is recorded first, where it is not yet; ``others`` says that there are more
-    calls."""
+    of its only call, ``answered``, is recorded first, where it is not yet."""
     row = stored((state, kind, error, output, ended, seconds, run.id, cost, priced, run.id, run.attempts))
     text = f"{_END}, {_NO_INPUT}{_ENDED}" if forget else f"{_END}{_ENDED}"
     before = None if answered is None else _answer(answered, forget=forget)
@@ -155,7 +153,7 @@ def end(
         if before is not None:
             before(connection)
         connection.change(text, row, lambda: _not_held(connection, run.id))
-        if forget and (others or answered is None):
+        if forget and answered is None:
             connection.change(_FORGET_CALLS, (run.id,))
 
     return work

@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 RERUN = "--in-doubt rerun"
 
-Ending: TypeAlias = "Callable[[float, CallRecord | None, bool], Work[None]]"
-"""What is written at the end of a run: for the seconds that it took, with its last answer where that is still to be
-written, and whether it has other calls."""
+Ending: TypeAlias = "Callable[[float, CallRecord | None], Work[None]]"
+"""What is written at the end of a run: for the seconds that it took, with its only answer where that is still to be
+written."""
 
 
 class StoredJournal(Struct):
@@ -172,8 +172,7 @@ class StoredJournal(Struct):
 
     def _ended(self, write: Ending) -> Commit[None]:
         last, self._last = self._last, None
-        others = self._calls > 1 or bool(self.known)
-        ends = write(self.clock.monotonic() - self._since, last, others)
+        ends = write(self.clock.monotonic() - self._since, last)
         return self.writer().do(ends, within=MOMENT if self.grouped else 0.0)
 
     def _known(self, path: str, digest: str) -> CallRecord | None:

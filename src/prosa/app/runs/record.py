@@ -360,7 +360,7 @@ class Journals(Struct):
             self.unfinished = self.batch
         kept.cost, priced = self._cost_of(journal)
 
-        def write(seconds: float, answered: CallRecord | None, others: bool) -> Work[None]:
+        def write(seconds: float, answered: CallRecord | None) -> Work[None]:
             ends = end(
                 journal.run,
                 state,
@@ -373,7 +373,6 @@ class Journals(Struct):
                 priced=priced,
                 forget=self.history != "full" and not goes_on,
                 answered=answered,
-                others=others,
             )
             return ends if kept.settles is None else _both(ends, kept.settles(error, output))
 
