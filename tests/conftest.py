@@ -1,8 +1,8 @@
 """For all tests: signals as at a terminal, a home that is nobody's, and whether there is a browser and a model.
 
 A shell that starts the tests in the background lets them ignore SIGINT, and so would every process that they start;
-Ctrl-C could not be tried then. A session says whether the tests with a browser, with an embedded model and in a box
-run, and fails where they should have and did not.
+Ctrl-C could not be tried then. Temporary files are in memory where there is room for them. A session says whether the
+tests with a browser, with an embedded model and in a box run, and fails where they should have and did not.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
 from tests.compiled import lend_compiled
 from tests.distribution import ByFile, in_order
+from tests.memory import in_memory
 
 settings.register_profile(
     "untimed", max_examples=depth.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -45,6 +46,7 @@ if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+in_memory()
 embedded.remember()  # before the home of these tests takes the place of the user's
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")
 os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
