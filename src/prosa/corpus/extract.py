@@ -132,9 +132,15 @@ def _blanked(text: str, hidden: Sequence[Span]) -> str:
     pieces: list[str] = []
     done = 0
     for span in hidden:
-        pieces += (text[done : span.start], _VISIBLE.sub(" ", text[span.start : span.end]))
+        pieces += (text[done : span.start], _blank(text[span.start : span.end]))
         done = span.end
     return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _blank(text: str) -> str:
+    if "\r" in text:
+        return _VISIBLE.sub(" ", text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def _rows(document: Document, text: str) -> Iterator[SectionRow]:

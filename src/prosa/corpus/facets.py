@@ -177,7 +177,8 @@ CLASSIFICATION = "classification"
 WORST = "secret"
 
 _MAYBE_CLASSIFIED = b"cla"
-"""Prefix of `classification` in any case, including the characters other than ASCII that fold to `i` and `s`."""
+_CLASSIFIED = regex(rb"cla(?:s|\xc5\xbf){2}(?:i|\xc4[\xb0\xb1])f")
+"""Prefixes of `classification` in any case, including the characters other than ASCII that fold to `i` and `s`."""
 
 VISIBILITY = "visibility"
 LIMITED = "private"
@@ -197,7 +198,8 @@ def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) ->
     with ``has_footer`` its footer, does not state, perhaps because it is broken (X6, X23)."""
     found = rows
     lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
-    if _is_unclear(rows) or (_MAYBE_CLASSIFIED in lower and not _is_secret(rows) and looks_classified(text)):
+    named = _MAYBE_CLASSIFIED in lower and _CLASSIFIED.search(lower) is not None
+    if _is_unclear(rows) or (named and not _is_secret(rows) and looks_classified(text)):
         found = _with(found, CLASSIFICATION, WORST)
     if VISIBILITY.encode() in lower and looks_limited(text, has_footer=has_footer):
         found = _with(found, VISIBILITY, LIMITED)

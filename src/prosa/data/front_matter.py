@@ -14,6 +14,8 @@ from prosa.source import Span
 
 _FENCE = "---"
 _BOM = "\ufeff"
+_BEGINS = "- \t–—"
+"""What a line begins with that is a fence or nearly one."""
 _LINE = regex(r"[^\r\n]*")
 _LINE_END = regex(r"\r\n|\n|\r")
 _CLOSE = regex(r"(?:\r\n|\n|\r)(---)(?=[\r\n]|\Z)")
@@ -46,6 +48,8 @@ def split_front_matter(text: str, *, loose: bool = False) -> tuple[FrontMatter |
     nearly is a fence; None), ``front-matter-too-large`` (the parts are given, the YAML should not be read).
     """
     start = 1 if text.startswith(_BOM) else 0
+    if text[start : start + 1] not in _BEGINS:
+        return None, ()
     first = _line_at(text, start)
     if first.of(text) != _FENCE and not (loose and _LOOSE_OPEN.fullmatch(text, first.start, first.end)):
         return None, _near_fence(text, first)
@@ -66,6 +70,8 @@ def _line_at(text: str, start: int) -> Span:
 
 
 def _after_line_end(text: str, offset: int) -> int:
+    if text.startswith("\n", offset):
+        return offset + 1
     match = _LINE_END.match(text, offset)
     return match.end() if match else offset
 

@@ -170,6 +170,9 @@ class _Scanner:
 
     def peek(self) -> str:
         """Return the next character that is not white space, or an empty string."""
+        character = self.text[self.at : self.at + 1]
+        if character > " ":  # what most often stands there
+            return character
         space = _SPACE.match(self.text, self.at)
         self.at = space.end() if space else self.at
         return self.text[self.at : self.at + 1]

@@ -41,6 +41,8 @@ _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-
 _TEMPLATE = regex(r"^[\w.-]+:[ \t]+(\{\{[^\r\n]*\}\})[ \t]*(?=\r?$)", re.MULTILINE)
 _GLOBS = regex(r"^globs:[ \t]+([^\s\"'\[{|>#](?:[^\r\n]*\S)?)[ \t]*(?=\r?$)", re.MULTILINE)
 _RULE_SUFFIX = ".mdc"
+_LOOSE_SIGNS = ("---", "...", "{{")
+"""One of these stands in front matter, or it has the same parts however it is read."""
 _FILLER = "x"
 
 
@@ -103,7 +105,15 @@ def _read_strictly(source: SourceText, front: FrontMatter | None, problems: tupl
 def read_loose_front(source: SourceText) -> FrontReading:
     """Return the same as plain Markdown reads them: what only it may do is well where it is well otherwise."""
     strict = split_front_matter(source.text)
+    if strict[0] is not None and not strict[1] and _is_the_same(source, strict[0]):
+        return _read_strictly(source, *strict)
     return _read_loosely(source, strict[0]) or _read_strictly(source, *strict)
+
+
+def _is_the_same(source: SourceText, front: FrontMatter) -> bool:
+    """Return whether a quick look shows that plain Markdown reads these parts as any other dialect does."""
+    yaml = source.slice(front.yaml)
+    return not any(sign in yaml for sign in _LOOSE_SIGNS) and not source.path.lower().endswith(_RULE_SUFFIX)
 
 
 def front_under(source: SourceText, name: DialectName) -> FrontReading:

@@ -315,7 +315,8 @@ def _holds_mappings(node: Node) -> bool:
 
 def _chat_shape(front: FrontReading) -> Span | None:
     """Return a top-level `### @role` heading: with its colon, or with a role that only a chat has."""
-    if not _MAYBE_MESSAGE.search(front.source.slice(front.body)):
+    text = front.source.text
+    if "###" not in text or not _MAYBE_MESSAGE.search(text, front.body.start, front.body.end):
         return None  # saves a parse
     return next((heading.span for heading in front.document.headings if _is_message(heading)), None)
 

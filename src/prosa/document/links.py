@@ -15,8 +15,9 @@ from prosa.source import Span
 
 _LABEL = regex(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 
-_FOOTNOTES = regex(r"(?<!\\)\[\^[^\s\[\]\\]+\]:")
-"""What defines a footnote, and nothing else: the parser takes it for no link definition, wherever it stands."""
+_FOOTNOTES = regex(r"\[\^(?<!\\\[\^)[^\s\[\]\\]+\]:")
+"""What defines a footnote, and nothing else: the parser takes it for no link definition, wherever it stands. It begins
+with two signs, which a search jumps to; what stands before them is checked then."""
 
 _NO_TARGET = regex(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""

@@ -277,7 +277,9 @@ def encodable(text: str) -> str:
 
 
 def _fill(text: str) -> str:
-    return re.sub(r"[^\r\n]", _FILLER, text)
+    if "\r" in text:
+        return re.sub(r"[^\r\n]", _FILLER, text)
+    return "\n".join([_FILLER * len(line) for line in text.split("\n")])
 
 
 class Parsed(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,6 +58,9 @@ _STYLE = regex(
     r"|(?<![\w-])color\s?:\s?(?:white|transparent|#fff(?:fff)?)\b",
     re.IGNORECASE,
 )
+_UNSEEN_SIGNS = ("hidden", "display", "font-size", "opacity", "color")
+"""One of these stands where `_ATTRIBUTE` or `_STYLE` finds something."""
+
 _ATTACK = regex(
     r"\b(?:ignore|disregard|forget|override|bypass)\s{1,9}(?:(?:all|any|the|your|these|of|other|my)\s{1,9}){0,4}"
     r"(?:previous|prior|above|earlier|preceding|existing|system)\s{1,9}(?:[\w-]{1,20}\s{1,9})?"
@@ -102,18 +106,26 @@ def hidden_instruction(subject: Subject[object]) -> Iterator[Finding]:
 def _instructions(subject: Subject[object]) -> Iterator[Finding]:
     text = subject.source.text
     for hidden in _hidden(subject):
-        end = min(hidden.end, hidden.start + MAX_HIDDEN)
-        attack = _ATTACK.search(text, hidden.start, end)
-        found = attack or _ADDRESS.search(text, hidden.start, end)
-        if found is None:
+        said = _said(text[hidden.start : min(hidden.end, hidden.start + MAX_HIDDEN)])
+        if said is None:
             continue
+        attack, place = said
         fix = None
         if hidden.whole is not None:
             fix = Fix(f"remove the {hidden.how}", (Edit(hidden.whole, ""),), Applicability.UNSAFE)
         says = "tells agents what their user should not know" if attack else "speaks to agents"
         notes = ("people read the page, agents the source: say it where both see it, or remove it",)
         severity = None if attack else Severity.INFO
-        yield Finding(f"a {hidden.how} {says}", Span(*found.span()), notes, fix=fix, severity=severity)
+        yield Finding(f"a {hidden.how} {says}", place.shift(hidden.start), notes, fix=fix, severity=severity)
+
+
+@lru_cache(maxsize=256)
+def _said(hidden: str) -> tuple[bool, Span] | None:
+    """Return whether a hidden text turns an agent against its user, or only addresses it, and where. The comments of a
+    project are often the same in each document."""
+    attack = _ATTACK.search(hidden)
+    found = attack or _ADDRESS.search(hidden)
+    return (attack is not None, Span(*found.span())) if found is not None else None
 
 
 def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
@@ -148,6 +160,10 @@ def _styled(document: Document) -> Iterator[_Hidden]:
 
 
 def _is_unseen(attributes: str) -> bool:
+    if attributes.isascii():
+        low = attributes.lower()
+        if not any(sign in low for sign in _UNSEEN_SIGNS):
+            return False
     return bool(_STYLE.search(attributes) or _ATTRIBUTE.search(_QUOTED.sub("", attributes)))
 
 

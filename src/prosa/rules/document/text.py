@@ -41,7 +41,8 @@ def control_character(subject: Subject[object]) -> Iterator[Finding]:
     yield Finding(message, Span(at, at + 1), ("Markdown readers replace or drop it",))
 
 
-_SEPARATOR = regex("[\u2028\u2029\u0085]")
+_SEPARATORS = "\u2028\u2029\u0085"
+_SEPARATOR = regex(f"[{_SEPARATORS}]")
 
 
 @RULES.document("MD017", "line-separator", Severity.WARNING)
@@ -49,7 +50,7 @@ def line_separator(subject: Subject[object]) -> Iterator[Finding]:
     """Find U+2028, U+2029 or U+0085, which editors show as a line end and Markdown does not (X2). There is one finding,
     at the first one; the fix writes line feeds for all of them."""
     text = subject.source.text
-    if text.isascii() or not _SEPARATOR.search(subject.source.uncommon):
+    if text.isascii() or not any(sign in subject.source.uncommon for sign in _SEPARATORS):
         return
     found = [Span(*each.span()) for each in _SEPARATOR.finditer(text)]
     more = f", {len(found):,} times" if len(found) > 1 else ""
@@ -105,11 +106,12 @@ def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
     """Find invisible characters that their context does not need (X39), each run once. In a document with many, the
     last finding stands for all that follow it."""
     text = subject.source.text
-    if text.isascii() or not UNSEEN.search(subject.source.uncommon):
+    signs: set[str] = set() if text.isascii() else {*UNSEEN.findall(subject.source.uncommon)}
+    if not signs:
         return
     from prosa.source.invisible import invisible  # only here: most documents have none
 
-    runs = invisible(text)
+    runs = invisible(text, signs)
     found = list(islice(runs, _MOST))
     rest = list(runs)
     for number, run in enumerate(found, 1):

@@ -204,7 +204,7 @@ def mangled_tool_name(subject: ProgramSubject) -> Iterator[Finding]:
     """Find `mcp**server**tool`, where a formatter took the underscores for bold (LA13). The finding points at the
     mangled name in the body."""
     model = subject.program.model
-    for match in _MANGLED.finditer(model.body):
+    for match in _MANGLED.finditer(model.body) if "mcp**" in model.body else ():
         name = server_tool_name(match[1], match[2].rstrip("."))
         span = Span(match.start(), match.end() - (len(match[2]) - len(match[2].rstrip(".")))).shift(model.body_offset)
         fix = Fix(f"write `{name}`", (Edit(span, name),))
@@ -223,7 +223,7 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
     body. The tools of a server are only known while it runs; the servers are known now."""
     model = subject.program.model
     known = {server_prefix(each.name): each for each in model.mcp_servers if each.name}
-    for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS]:
+    for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS] if "mcp__" in model.body else ():
         name = match.group()
         prefix = next((each for each in known if name.startswith(each)), None)
         span = Span(*match.span()).shift(model.body_offset)
