@@ -32,7 +32,7 @@ LATE: dict[str, str] = {
     "adapters.providers.listing": "The HTTP library loads when a service is asked for its models.",
     "adapters.providers.exchange": "The HTTP library loads when a model is asked; scripted replies need none.",
     "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",
-    "adapters.sandbox.process": "What is said of a missing library loads where one is missing.",
+    "adapters.sandbox.process": "What holds processes on Windows, and what is said of a missing library, load there.",
     "adapters.store.opening": "What talks to PostgreSQL loads only for a store that is on a server.",
     "adapters.sqlite.writing": "What makes rows of documents needs their parsers, and is not loaded to read rows.",
     "adapters.sqlite.refresh": "What updates the index needs the parsers, and loads only when a file has changed.",

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 MAX_STDIN_BYTES = 10 * 1024 * 1024
 
 
-class PipeClosed(Exception):
+class Finished(Exception):
+    """The command has nothing left to do: exit 0."""
+
+
+class PipeClosed(Finished):
     """The reader of stdout went away (`prosa … | head`). `cli.main` ends the command quietly."""
 
 

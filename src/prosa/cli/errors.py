@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prosa.cli.console import PipeClosed
-from prosa.cli.parser import HelpShown, WrongUse
+from prosa.cli.console import Finished, PipeClosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +36,7 @@ def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> i
     """Run ``work`` and turns whatever it raises into an exit status. Only `SystemExit` passes through."""
     try:
         return work()
-    except (HelpShown, PipeClosed):
+    except Finished:
         return OK
     except SystemExit:
         raise
@@ -77,6 +76,8 @@ def wants_debug(argv: Sequence[str], console: Console) -> bool:
 
 def report(error: BaseException, console: Console, *, debug: bool = False) -> int:
     """Say what happened on stderr and give the exit status."""
+    from prosa.cli.parser import WrongUse
+
     error = _single(error)
     if isinstance(error, KeyboardInterrupt):
         return say(console, "interrupted", status=INTERRUPTED, cause=error, head="")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from prosa import __version__
 from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
-from prosa.cli.process import load_values, run
+from prosa.cli.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,11 +76,11 @@ def _describe(words: Sequence[str], console: Console) -> int:
 
 def _command(name: str) -> Command:
     """Return the command, or a complaint with the nearest name."""
-    from prosa.cli.parser import WrongUse, nearest
-
     command = find(name)
     if command is not None:
         return command
+    from prosa.cli.parser import WrongUse, nearest
+
     if name.startswith("-"):
         raise WrongUse(f"unknown flag {name}", hint="see: prosa --help")
     near = nearest(name, [each.name for each in COMMANDS])
@@ -97,7 +97,9 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     """Load the module of a command and run it."""
     from importlib import import_module
 
-    load_values()
+    from prosa.cli.libraries import load_libraries
+
+    load_libraries()
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)

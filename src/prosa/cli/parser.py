@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, NoReturn
 
 from prosa.cli.commands import HELP_FLAGS
+from prosa.cli.console import Finished
 from prosa.regex import regex
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class WrongUse(Exception):
         self.failure = failure
 
 
-class HelpShown(Exception):
-    """The parser has printed its help; the command is done with exit 0."""
+class HelpShown(Finished):
+    """The parser has printed its help."""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

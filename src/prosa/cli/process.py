@@ -11,11 +11,10 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
 COLLECT_AFTER = 200_000
 """Objects that are made between two looks for garbage: more than a short command makes."""
@@ -41,18 +40,6 @@ def run(main: Callable[[], int]) -> NoReturn:
     if _holds_nothing():
         _end(status)
     sys.exit(status)
-
-
-def load_values() -> None:
-    """Import `msgspec` without `typing_extensions`, which would take as long as all else that it imports. It needs
-    three names of that, which `typing` has too, and takes them from there where it is not installed."""
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules.update(typing_extensions=cast("ModuleType", None))  # what the import system takes as "not installed"
-    try:
-        import msgspec  # noqa: F401 - for every module that imports it after this
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 def collect_often() -> None:

@@ -1,6 +1,6 @@
 """Blocks made of what the walk found: headings and their sections, paragraphs, code, quotations and lists."""
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -101,7 +101,7 @@ def indented_code(parsed: Parsed) -> tuple[Span, ...]:
     return tuple(parsed.block(found.where) for found in parsed.found.code_blocks if found.info is None)
 
 
-def containers(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
+def containers(parsed: Parsed, ranges: "Iterable[Range]") -> tuple[Span, ...]:
     """Return the spans of quotations or footnotes, without blank lines at their end."""
     known: dict[int, int] = {}
     return tuple(_container(parsed, where, known) for where in ranges)
@@ -117,7 +117,7 @@ def items(parsed: Parsed) -> tuple[Span, ...]:
     return _from_mark(parsed, parsed.found.items)
 
 
-def _from_mark(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
+def _from_mark(parsed: Parsed, ranges: "Iterable[Range]") -> tuple[Span, ...]:
     """Without the indentation in front of the mark, which the parser counts to some lists."""
     text = parsed.source.text
     marks = (_BEFORE_LIST.match(text, span.start, span.end) for span in containers(parsed, ranges))
@@ -181,7 +181,7 @@ def _after_line(text: str, span: Span) -> int:
     return match.end() if match else span.end
 
 
-def _container(parsed: Parsed, where: Range, known: dict[int, int]) -> Span:
+def _container(parsed: Parsed, where: "Range", known: dict[int, int]) -> Span:
     start, end = parsed.place(where["start"]), parsed.place(where["end"])
     filled = _before_blank_lines(parsed, end, known)
     return Span(start, filled if filled > start else max(start, parsed.before_line_ends(end)))

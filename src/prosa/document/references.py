@@ -4,12 +4,11 @@ Dialects emit them; only `graph/resolve.py` makes edges of them. Both are plain 
 another process. `link_references` returns the references of any Markdown document, for all dialects.
 """
 
-from __future__ import annotations
+# Without postponed annotations: a decoder of what is cached compiles each of those when it is made.
 
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias
-from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -69,7 +68,7 @@ def is_named_later(target: str) -> bool:
     return _NAMED_LATER.search(target) is not None
 
 
-def link_references(document: Document) -> tuple[Ref, ...]:
+def link_references(document: "Document") -> tuple[Ref, ...]:
     """Return what the links and wikilinks of a document point at, in document order.
 
     Left out are links within the document, addresses that are no documents (`mailto:`), and images, which are part of
@@ -78,7 +77,7 @@ def link_references(document: Document) -> tuple[Ref, ...]:
     return tuple(sorted((*_links(document), *_wikilinks(document)), key=lambda ref: ref.span.start))
 
 
-def address_references(document: Document) -> Iterator[Ref]:
+def address_references(document: "Document") -> Iterator[Ref]:
     """Yield what the addresses in running text point at, but for those of mail and those with a placeholder."""
     for start, end, url in document.addresses:
         if not url.startswith("mailto:") and not MADE_LATER.search(url):
@@ -86,7 +85,9 @@ def address_references(document: Document) -> Iterator[Ref]:
             yield Ref("inline", target, "url", Span(start, end), fragment=fragment)
 
 
-def _links(document: Document) -> Iterator[Ref]:
+def _links(document: "Document") -> Iterator[Ref]:
+    from urllib.parse import unquote  # only here: a check of what is known follows no link
+
     for link in document.links:
         span = link.span if link.destination_span is None else link.destination_span
         if _WEB.match(link.destination):
@@ -99,7 +100,7 @@ def _links(document: Document) -> Iterator[Ref]:
                 yield Ref("inline", unquote(path), "path", span, fragment=unquote(fragment))
 
 
-def _wikilinks(document: Document) -> Iterator[Ref]:
+def _wikilinks(document: "Document") -> Iterator[Ref]:
     for link in document.wikilinks:
         if link.target:
             yield Ref("wikilink", link.target, "stem", link.span, fragment=link.fragment or "")

@@ -1,7 +1,7 @@
 """What a check knows of one document by looking at it alone, and the cache of it (X10): JSON under a key that names
 everything it rests on."""
 
-from __future__ import annotations
+# Without postponed annotations: a decoder of what is cached compiles each of those when it is made.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ class Analysis(PartlyCompared, Struct, frozen=True):
     imports: bool = False
     rules: tuple[Rule, ...] = ()
     source: SourceText | None = None
-    reading: DialectReading[object] | None = None
+    reading: "DialectReading[object] | None" = None
 
     uncompared: ClassVar = frozenset({"source", "reading"})
 
@@ -159,7 +159,7 @@ class KeptFacts(Struct, frozen=True, array_like=True):
     extra: dict[str, Value]
 
     @classmethod
-    def of(cls, analysis: Analysis, stamp: Stamped, hints: str) -> KeptFacts | None:
+    def of(cls, analysis: Analysis, stamp: Stamped, hints: str) -> "KeptFacts | None":
         """Return those of an analysis; None for one that does not last, or that is no plain data."""
         facts = analysis.facts
         if not (analysis.lasting and analysis.digest and analysis.readable and _is_plain(facts.extra)):

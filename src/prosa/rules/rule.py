@@ -1,7 +1,7 @@
 """A rule: what it examines (one document, a program with its imports, or all documents together), and the decorators
 that bind its code, name and severities."""
 
-from __future__ import annotations
+# Without postponed annotations: a decoder of what is cached, and `NamedTuple`, compile each of those.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -48,8 +48,8 @@ class Subject(Struct, Generic[M_co], frozen=True):
     for a text without a file.
     """
 
-    front: FrontReading
-    document: Document
+    front: "FrontReading"
+    document: "Document"
     dialect: DialectName
     model: M_co
     environment: Environment = field(default_factory=Environment)
@@ -115,8 +115,8 @@ class DocumentFacts(Struct, frozen=True):
 
     path: str
     dialect: DialectName
-    refs: tuple[Ref, ...] = ()
-    defs: tuple[Def, ...] = ()
+    refs: tuple["Ref", ...] = ()
+    defs: tuple["Def", ...] = ()
     anchors: frozenset[str] = frozenset()
     links: tuple[LocalLink, ...] = ()
     wikilinks: tuple[LocalLink, ...] = ()
@@ -159,16 +159,16 @@ class Corpus(Struct, frozen=True, eq=False):
     listing: Callable[[], Sequence[str] | None] | None = None
     renames: Callable[[], Sequence[Renamed]] | None = None
     asked: Collection[Path] = ()
-    relations: Relations = ()
+    relations: "Relations" = ()
     schemas: Callable[[Path], tuple[str, ...]] | None = None
-    names: Names[Placed] | None = None
+    names: "Names[Placed] | None" = None
 
 
 class ProgramSubject(Struct, frozen=True):
     """A program under the rules, with the import graph it is part of."""
 
-    program: LoadedProgram
-    closure: Closure
+    program: "LoadedProgram"
+    closure: "Closure"
 
 
 # A rule: a decorated function in the module of its topic, or a value beside them if a reader reports it.

@@ -8,7 +8,7 @@ Rules go by name, code or beginning of a code, with commas or spaces between the
 document with its front reading. Out: `Suppression`s. A comment inside code is code, and a `#` inside a value is text.
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import re
 from bisect import bisect_left, bisect_right
@@ -47,7 +47,7 @@ _BLANK_LINE = regex(r"(?:\r\n|\n|\r)[ \t]*(?=[\r\n]|\Z)")
 _CONTAINER_MARKS = " \t>*+-"
 
 
-def find_suppressions(front: FrontReading, document: Document) -> tuple[Suppression, ...]:
+def find_suppressions(front: FrontReading, document: "Document") -> tuple[Suppression, ...]:
     """Return the suppressions of a document, in document order."""
     if MARK not in front.source.text:
         return ()
@@ -64,7 +64,7 @@ def _bounded(found: Iterable[Suppression]) -> Iterator[Suppression]:
         left -= max(1, len(each.names))
 
 
-def _in_body(document: Document) -> Iterator[Suppression]:
+def _in_body(document: "Document") -> Iterator[Suppression]:
     source = document.source
     blocks: tuple[Span, ...] | None = None
     behind = _Behind(source.text)
@@ -129,7 +129,7 @@ def _line_end(source: SourceText, offset: int) -> int:
     return found.start() if found else len(source.text)
 
 
-def _blocks(document: Document) -> tuple[Span, ...]:
+def _blocks(document: "Document") -> tuple[Span, ...]:
     """Return the blocks of a document by their start, the longer first."""
     spans = [each.span for each in document.paragraphs]
     spans += [each.span for each in document.headings]

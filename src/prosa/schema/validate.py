@@ -4,7 +4,7 @@ Offline: nothing is ever fetched. Formats are asserted. Patterns run in linear t
 them; otherwise under a limit on backtracking, and exceeding it is a problem of the value (X20).
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import marshal
 import math
@@ -101,10 +101,10 @@ class Schema:
 MAX_COMPILED = 64
 """Cached validators: a program that runs over many rows has the same schema each time."""
 
-_COMPILED: dict[bytes, Draft202012Validator] = {}
+_COMPILED: "dict[bytes, Draft202012Validator]" = {}
 
 
-def _compiled(schema: Value) -> Draft202012Validator:
+def _compiled(schema: Value) -> "Draft202012Validator":
     """Return the validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
     if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
         return _compile(schema)  # which says what is wrong
@@ -117,7 +117,7 @@ def _compiled(schema: Value) -> Draft202012Validator:
     return found
 
 
-def _compile(schema: Value) -> Draft202012Validator:
+def _compile(schema: Value) -> "Draft202012Validator":
     if not isinstance(schema, dict | bool):
         raise SchemaError("", f"expected a schema (a mapping, or true or false), found {_named(schema)}")
     if (wrong := not_plain(schema, MAX_SCHEMA_DEPTH)) is not None:
@@ -141,7 +141,7 @@ def _named(value: Value) -> str:
     return found(value) if plain else "a list" if isinstance(value, list) else type(value).__name__
 
 
-def _validator(schema: Value, patterns: RegexOptions | FancyRegexOptions) -> Draft202012Validator:
+def _validator(schema: Value, patterns: "RegexOptions | FancyRegexOptions") -> "Draft202012Validator":
     from jsonschema_rs import Draft202012Validator
 
     try:

@@ -1,7 +1,7 @@
 """The text of one file with its name, and places in it: spans, lines and edits. Spans count characters; the line index
 is the only code that knows lines, UTF-8 and UTF-16 (X2: a line ends at LF, CRLF or a lone CR, at nothing else)."""
 
-from __future__ import annotations
+# Without postponed annotations: a decoder of what is cached, and `NamedTuple`, compile each of those.
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class Span(Struct, frozen=True, order=True, gc=False):
         if not 0 <= self.start <= self.end:
             raise ValueError(f"a span needs 0 <= start <= end, not {self.start}..{self.end}")
 
-    def shift(self, by: int) -> Span:
+    def shift(self, by: int) -> "Span":
         """Return the same span seen from a text that has ``by`` more characters in front."""
         return Span(self.start + by, self.end + by)
 
@@ -179,7 +179,7 @@ def _utf16_length(text: str) -> int:
 class OverlappingEdits(ValueError):
     """Two edits claim the same characters; the caller applies them in separate passes."""
 
-    def __init__(self, first: Edit, second: Edit) -> None:
+    def __init__(self, first: "Edit", second: "Edit") -> None:
         super().__init__(f"edits overlap: {first.span} and {second.span}")
         self.first = first
         self.second = second

@@ -4,7 +4,7 @@ In: any text. Out: tokens with offsets, trim markers already applied, comments r
 error token replaces the rest of the action. It sees no data. One pass, each character read a bounded number of times.
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import re
 from collections.abc import Mapping

@@ -18,14 +18,17 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.adapters.processes.job_object import FLAGS, JobObject
 from prosa.adapters.sandbox import frames, limits, temp_folder
 from prosa.data import Value
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import SandboxResult
+
+if TYPE_CHECKING:
+    from prosa.adapters.processes.job_object import JobObject
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _BOOT = "import sys; sys.path += sys.argv[1:3]; from prosa.adapters.sandbox.{} import main; main()"
@@ -168,11 +171,13 @@ async def _spawn_in_job() -> Worker:
     from asyncio.streams import FlowControlMixin
     from tempfile import mkdtemp
 
+    from prosa.adapters.processes.job_object import FLAGS, JobObject
+
     folder = mkdtemp(prefix="prosa-sandbox-")
     job, process = None, None
     try:
         job = JobObject()
-        process = _popen_piped(_command("worker"), folder)
+        process = _popen_piped(_command("worker"), folder, FLAGS)
         job.start(process.pid)
         loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
         incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), process.stdout)
@@ -191,7 +196,7 @@ async def _spawn_in_job() -> Worker:
     return Worker(process, reader, writer, folder, job, incoming)
 
 
-def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
+def _popen_piped(command: list[str], folder: str, flags: int) -> subprocess.Popen[bytes]:
     """Start a suspended process whose pipes the event loop of Windows can wait for."""
     opened: type[subprocess.Popen[bytes]] = import_module("asyncio.windows_utils").Popen  # there is none elsewhere
     # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
@@ -202,7 +207,7 @@ def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            creationflags=FLAGS,
+            creationflags=flags,
             env={name: os.environ[name] for name in kept if name in os.environ},
             cwd=folder,
         )

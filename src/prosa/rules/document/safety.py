@@ -1,7 +1,7 @@
 """What harms people and agents that read a document: credentials, instructions that people do not see, and, where
 agents act on the text, commands that run a download, send the environment or read keys (X38). Nothing is executed."""
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import re
 from collections.abc import Iterator
@@ -139,13 +139,13 @@ def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
             yield _Hidden(definition.span.start, definition.span.end, "title of a link definition")
 
 
-def _may_hide(found: WalkResult) -> bool:
+def _may_hide(found: "WalkResult") -> bool:
     """Return whether any HTML may hide text; most documents hold none, or only tags that are seen."""
     tags = chain((tag for tag, _ in found.inline_html), (tag for _, some in found.html_blocks for _, tag, _ in some))
     return any("<!--" in tag or "hidden" in (low := tag.lower()) or "style" in low for tag in tags)
 
 
-def _styled(document: Document) -> Iterator[_Hidden]:
+def _styled(document: "Document") -> Iterator[_Hidden]:
     """Yield the text in elements that a style or an attribute hides, up to the first end of such an element."""
     text, done = document.source.text, 0
     for html in document.html:

@@ -1,0 +1,100 @@
+"""Imports of libraries for a command, without the modules that they import at their heads and a command hardly uses.
+
+In: this process, before it has threads. Out: libraries as always, which hold stand-ins for some modules. A stand-in
+loads its module at the first use of what it does not know, so an unexpected version of a library costs time and nothing
+else. None stays in `sys.modules`: other code imports the modules themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prosa.data import Value
+
+
+class Later(ModuleType):
+    """Stands for a module until something is used of it that is not ``known``."""
+
+    def __init__(self, name: str, known: Mapping[str, object]) -> None:
+        super().__init__(name)
+        vars(self).update(known)
+
+    def __getattr__(self, name: str) -> object:
+        """Return what the module itself has. No stand-in is a package, as every import asks."""
+        if name == "__path__":
+            raise AttributeError(name)
+        module = sys.modules.get(self.__name__)
+        if module is None or module is self:
+            sys.modules.pop(self.__name__, None)
+            module = import_module(self.__name__)
+        return getattr(module, name)
+
+
+def load_libraries() -> None:
+    """Import what every command needs: `argparse`, `msgspec` and `pathlib`."""
+    # The messages of argparse are English here; `gettext` would look for a translation of each in the file system.
+    translation = {"gettext": lambda message: message, "ngettext": lambda one, many, n: one if n == 1 else many}
+    with _standing_in(gettext=Later("gettext", translation)):
+        import argparse  # noqa: F401 - for every module that imports it after this
+    with _standing_in(**{"urllib.parse": _calling("urllib.parse", "quote_from_bytes")}):
+        import pathlib  # noqa: F401
+    _load_values()
+
+
+def _load_values() -> None:
+    """Import `msgspec`. It needs three names of `typing_extensions`, which `typing` has too, and takes them from there
+    where that is not installed. The annotation that it makes to try a keyword compiles the first code of the process,
+    which costs a tenth of a check."""
+    import typing
+
+    schemas = _calling("msgspec._json_schema", "schema", "schema_components")
+    others = {"msgspec._json_schema": schemas, "msgspec.inspect": Later("msgspec.inspect", {})}
+    reference = typing.ForwardRef
+    vars(typing)["ForwardRef"] = lambda *_, **__: None
+    try:
+        with _standing_in(typing_extensions=None, platform=_platform(), **others):
+            import msgspec  # noqa: F401
+    finally:
+        vars(typing)["ForwardRef"] = reference
+
+
+def _platform() -> Later:
+    """Return what stands for `platform`, of which `uuid` asks the name of the system."""
+
+    def system() -> str:
+        from os import uname
+
+        return uname().sysname
+
+    return Later("platform", {"system": system})
+
+
+def _calling(module: str, *names: str) -> Later:
+    """Return what stands for a module of which only functions are imported: they call those of the module."""
+    return Later(module, {name: partial(_called, module, name) for name in names})
+
+
+def _called(module: str, name: str, *given: Value, **named: Value) -> Value:
+    result: Value = getattr(import_module(module), name)(*given, **named)
+    return result
+
+
+@contextmanager
+def _standing_in(**modules: ModuleType | None) -> Iterator[None]:
+    """Have imports find other modules in place of those that are not loaded yet; None is one that is not installed."""
+    ours = {name: module for name, module in modules.items() if name not in sys.modules}
+    sys.modules.update(cast("dict[str, ModuleType]", ours))
+    try:
+        yield
+    finally:
+        for name, module in ours.items():
+            if sys.modules.get(name, ours) is module:
+                del sys.modules[name]
