@@ -18,8 +18,12 @@ from msgspec.structs import asdict, replace
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.result_store import ResultStore
 from prosa.app.options import Options, SiteRights
-from prosa.source import SourceText, Span
+from prosa.corpus.errors import UnknownDocument
+from prosa.runtime.errors import ProviderError
+from prosa.schema import SchemaError
+from prosa.source import FileProblem, ProsaError, SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
+from prosa.template import TemplateError
 from tests.house.tree import PACKAGE, modules, named, nodes
 
 
@@ -187,3 +191,33 @@ def test_a_text_is_the_same_wherever_it_was_read():
     assert text.lines is text.lines and text == SourceText("A", "a.md") != SourceText("B", "a.md")
     again = pickle.loads(pickle.dumps(text))
     assert (again, again.digest, again.lines.text) == (text, "digest", "A")
+
+
+def errors(above: type[ProsaError] = ProsaError) -> Iterator[type[ProsaError]]:
+    """Every class of errors of the package."""
+    yield above
+    for each in above.__subclasses__():
+        yield from errors(each)
+
+
+def test_every_error_crosses_to_another_process():
+    """An error that cannot be read back breaks the pool of processes that it was raised in."""
+    every()
+    for kind in set(errors()):
+        error = kind.__new__(kind, "no such file")
+        vars(error).update(hint="make it", place=Span(2, 9))
+        for again in (pickle.loads(pickle.dumps(error)), copy(error)):
+            assert type(again) is kind and str(again) == "no such file" and vars(again) == vars(error)
+
+
+def test_an_error_of_the_public_interface_is_pickled_whole():
+    raised = [
+        FileProblem(Path("a.md"), "missing", "no such file"),
+        ProviderError("no answer", kind="network", retryable=True, hint="wait"),
+        UnknownDocument("night", ["on-call.md"]),
+        TemplateError("unended", text="{{ if }}", offset=3),
+        SchemaError("/type", "is no type"),
+    ]
+    for error in raised:
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.hint, vars(again)) == (str(error), error.hint, vars(error))

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from prosa.source.text import SourceText
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from hashlib import _Hash
 
 
@@ -50,6 +51,16 @@ class ProsaError(Exception):
     """Base of the errors of Prosa. ``hint`` says what to do, and is empty where the message alone is enough."""
 
     hint: str = ""
+
+    def __reduce__(self) -> tuple[Callable[..., ProsaError], tuple[object, ...], dict[str, object]]:
+        """Restore the message and the fields rather than call `__init__`, whose arguments are others: an error that
+        cannot be read back breaks the process pool that it was raised in."""
+        return _restored, (type(self), *self.args), self.__dict__
+
+
+def _restored(kind: type[ProsaError], *args: object) -> ProsaError:
+    """Return an error as it was pickled, without its fields."""
+    return kind.__new__(kind, *args)
 
 
 class FileProblem(ProsaError):
