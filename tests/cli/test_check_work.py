@@ -7,10 +7,12 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from shutil import rmtree
 from types import ModuleType
 
 import pytest
 
+from prosa.app import watch as watching
 from prosa.cli.console import Console
 from prosa.cli.main import main
 from prosa.extras import install_line
@@ -234,6 +236,49 @@ def test_watching_checks_again_after_a_change(folder: Path, monkeypatch: pytest.
     assert "Found 1 error in 1 document." in out and "Nothing found in 2 documents." in out
     assert "no documents in ." in err and err.count("Ctrl-C ends") == 3
     assert status == 2
+
+
+def test_watching_follows_a_folder_that_was_removed_and_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    notes, watches = folder / "notes", iter((1, 2))
+    notes.mkdir()
+    put(notes, a="text")
+    fake = ModuleType("watchfiles")
+
+    def watch(*paths: Path, **options):
+        yield set()
+        if next(watches) == 1:
+            rmtree(notes)
+            yield {(3, str(notes))}
+            pytest.fail("the old folder is watched still")
+        put(notes, b="[c](c.md)")
+        yield {(1, "b.md")}
+        raise KeyboardInterrupt
+
+    def sleep(seconds: float) -> None:
+        notes.mkdir()
+        put(notes, a="text")
+
+    fake.watch = watch
+    monkeypatch.setitem(sys.modules, "watchfiles", fake)
+    monkeypatch.setattr(watching.time, "sleep", sleep)
+    status, out, err = run("notes", "--watch")
+    assert out.count("Nothing found in 1 document.") == 2 and "`c.md` does not exist" in out
+    assert "notes: no such file or folder" in err and status == 1
+
+
+def test_watching_begins_before_the_first_check(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """What is saved during the first check is a change."""
+    put(folder, a="text")
+    fake = ModuleType("watchfiles")
+
+    def watch(*paths: Path, **options):
+        put(folder, a="[b](b.md)")
+        yield set()
+        raise KeyboardInterrupt
+
+    fake.watch = watch
+    monkeypatch.setitem(sys.modules, "watchfiles", fake)
+    assert "`b.md` does not exist" in run("--watch")[1]
 
 
 def test_watching_without_its_library_says_how_to_get_it(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from prosa.adapters.files.watch import NoWatcher, changes
+from prosa.adapters.files.watch import HEARTBEAT, NoWatcher, changes
 from prosa.dialects.table import DOCUMENT_SUFFIXES, dialect_of_file_name
 
 __all__ = ["NoWatcher", "document_changes"]
@@ -16,11 +17,56 @@ QUIET_MILLISECONDS = 50
 SETTINGS = ("prosa.toml", "pyproject.toml", ".gitignore")
 
 
-def document_changes(folders: Collection[Path]) -> Iterator[frozenset[str]]:
-    """Return the paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C.
-    Raises `NoWatcher`, at once where the library for that is not installed."""
-    found = changes(folders, _matters, step=QUIET_MILLISECONDS, longest=QUIET_MILLISECONDS * 4)
-    return (each for each in found if each)
+def document_changes(folders: Collection[Path]) -> Iterator[Collection[str]]:
+    """Return the paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C;
+    none of them once the system watches. Raises `NoWatcher`, at once where the library for that is not installed."""
+    own = {str(folder.absolute()) for folder in folders}
+
+    def begin() -> Iterator[frozenset[str]]:
+        return changes(
+            folders,
+            lambda path: path in own or _matters(path),
+            step=QUIET_MILLISECONDS,
+            longest=QUIET_MILLISECONDS * 4,
+        )
+
+    return _followed(folders, own, begin, begin())
+
+
+def _followed(
+    folders: Collection[Path],
+    own: set[str],
+    begin: Callable[[], Iterator[frozenset[str]]],
+    found: Iterator[frozenset[str]],
+) -> Iterator[Collection[str]]:
+    """Yield what one watch after another gives. The system watches a folder and not its name, so that one which was
+    removed or replaced has to be watched anew; it is waited for."""
+    while True:
+        watched, is_first = _identities(folders), True
+        for paths in found:
+            if paths or is_first:
+                yield paths
+            is_first = False
+            if own & paths or _identities(folders) != watched:
+                break
+        else:
+            return
+        while None in _identities(folders):
+            time.sleep(HEARTBEAT / 1000)
+        found = begin()
+
+
+def _identities(folders: Collection[Path]) -> list[tuple[int, int] | None]:
+    """Return which folders have these names now, with None for one that is not there."""
+    return [_identity(folder) for folder in folders]
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _matters(path: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prosa.app.watch import NoWatcher, document_changes
 from prosa.cli.console import Console
-from prosa.cli.errors import end_with_failures, report
+from prosa.cli.errors import OK, end_with_failures, report
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import CorpusError
 from prosa.extras import lacking
@@ -33,17 +33,18 @@ def watch_folders(folders: Collection[Path], console: Console, once: Callable[[]
         changes = document_changes(folders)
     except NoWatcher:
         raise lacking(WrongUse, "--watch", "watch") from None
-    status = _shown(console, once)
+    status = None
     try:
         for _ in changes:
-            if console.color:
+            if status is not None and console.color:
                 console.out("", end="", control=_CLEAR)
             status = _shown(console, once)
     except NoWatcher as error:
         raise WrongUse(f"--watch: {error}") from None
     except KeyboardInterrupt:
-        pass
-    return status
+        if status is None:
+            raise
+    return status or OK
 
 
 def _shown(console: Console, once: Callable[[], int]) -> int:

@@ -272,6 +272,7 @@ def test_watch_of_ways_answers_again(
     call: Call, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], first: str, second: str
 ):
     def watch(*folders: Path, **how: object):
+        yield set()
         Path("new.md").write_text("[[b]]\n")
         yield {(2, "new.md")}
 
@@ -286,6 +287,7 @@ def test_watch_of_ways_answers_again(
 def test_watch_answers_again_after_a_change(call: Call, monkeypatch: pytest.MonkeyPatch):
     def watch(*folders: Path, **how: object):
         assert folders == (Path.cwd(),)
+        yield set()
         Path("new.md").write_text("[[y]]\n")
         yield {(1, "new.md")}
         Path("y.mda").unlink()
