@@ -384,7 +384,7 @@ def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expect
     if early:
         hint = f"go on: {_again()}\nwhat is done: prosa batch {end.batch.name} --export FILE"
         say(console, end.reason, hint, cause="stopped", head="stopped: ")
-    elif end.counts.failures:
+    elif end.counts.failures > end.counts.failed.get("input", 0):  # a wrong input is not run again
         at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed")
     at.ended(end)
     if end.reason == "stopped":

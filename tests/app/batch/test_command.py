@@ -91,11 +91,26 @@ def test_a_file_of_results_is_replaced_only_if_the_batch_wrote_it(folder: Path):
     assert batch(folder, *words)[0] == 2 and (folder / "out.jsonl").read_text() == "edited\n"
 
 
+def test_results_are_not_written_to_what_has_no_end(folder: Path):
+    """A device or a pipe would be read, to compare it, for ever."""
+    os.mkfifo(folder / "pipe")
+    for output in ("pipe", "/dev/full"):
+        status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT, "--output", output)
+        assert status == 2 and f"{output} is not a regular file" in at.err
+
+
+def test_a_row_with_a_wrong_input_is_not_offered_for_another_try(folder: Path):
+    (folder / "rows.csv").write_text("key,text\na,one\nb,\n")
+    status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)
+    assert status == 1 and "1 failed (input 1)" in at.err and "--retry-failed" not in at.err
+
+
 def test_failures_have_a_file_of_their_own_which_is_empty_once_they_are_done(folder: Path):
     (folder / "replies.jsonl").write_text(replies(2))
     words = ("label.md", "--rows", "rows.csv", *SCRIPT, "--output", "out.jsonl", "--max-failures", "5")
     status, at = batch(folder, *words)
     assert status == 1 and "2 of 3 rows done, 1 failed (provider 1)" in at.err
+    assert "run them again: prosa batch label-" in at.err
     (failure,) = (json.loads(each) for each in (folder / "out.failures.jsonl").read_text().splitlines())
     assert (failure["row"], failure["kind"], failure["attempts"]) == (3, "provider", 1)
     status, at = batch(folder, "label", "--retry-failed", *SCRIPT, "--output", "out.jsonl")
