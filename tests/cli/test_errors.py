@@ -42,6 +42,8 @@ DIAGNOSTIC = Diagnostic("ML001", "bad", Severity.ERROR, "is bad", SourceText("ab
         (FileChanged(Path("a.md")), 1, f"error: {FileChanged(Path('a.md'))}\n"),
         (PermissionError(13, "Permission denied", "out.json"), 1, "error: out.json: Permission denied\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
+        (FileNotFoundError(2, "No such file or directory"), 1,
+         "error: the current folder does not exist any more\n  go to another one: cd\n"),
         (UnsafePlace("/c belongs to another user"), 1, "error: /c belongs to another user\n"),
         (MemoryError(), 1, "error: not enough memory\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),

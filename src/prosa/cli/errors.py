@@ -148,6 +148,8 @@ def _known(error: BaseException, console: Console) -> int:
     if isinstance(error, FileProblem):
         status = FAILED if error.kind == "changed" else WRONG_USE
         return say(console, str(error), _nearest_file(error), status=status, cause=error)
+    if isinstance(error, FileNotFoundError) and error.filename is None:  # of `getcwd`: all else has a name
+        return say(console, "the current folder does not exist any more", "go to another one: cd", cause=error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return say(console, f"{where}{error.strerror or error}", cause=error)

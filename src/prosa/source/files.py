@@ -55,10 +55,10 @@ class ProsaError(Exception):
     def __reduce__(self) -> tuple[Callable[..., ProsaError], tuple[object, ...], dict[str, object]]:
         """Restore the message and the fields rather than call `__init__`, whose arguments are others: an error that
         cannot be read back breaks the process pool that it was raised in."""
-        return _restored, (type(self), *self.args), self.__dict__
+        return _restored, (type(self), self.args), self.__dict__
 
 
-def _restored(kind: type[ProsaError], *args: object) -> ProsaError:
+def _restored(kind: type[ProsaError], args: tuple[object, ...]) -> ProsaError:
     """Return an error as it was pickled, without its fields."""
     return kind.__new__(kind, *args)
 
