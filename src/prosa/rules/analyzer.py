@@ -43,6 +43,10 @@ TOGETHER = 10
 """Documents that go from stage to stage of an analysis together: enough to stay with the code of a stage for a while,
 few enough that their texts stay near the processor."""
 
+AT_ONCE = 500
+"""Documents whose texts and rows are in memory at the same time; those of a whole corpus would remain the largest share
+of a process that keeps it."""
+
 SAMPLE = 40
 """Number of documents looked up first, to learn whether most of them are cached."""
 
@@ -139,14 +143,18 @@ class Analyzer(Struct, frozen=True):
         if many and self._mostly_new(items):
             return self._shared_out(items)
         if not many:
-            return self._taken_in(items, self.make(items))
-        found = self.fetch(items)
+            return self._made_here(items)
+        found = [each for some in _at_once(items) for each in self.fetch(some)]
         missing = [at for at, kept in enumerate(found) if kept is None]
         rest = [items[at] for at in missing]
-        made = self._shared_out(rest) if len(rest) >= ENOUGH else self._taken_in(rest, self.make(rest))
+        made = self._shared_out(rest) if len(rest) >= ENOUGH else self._made_here(rest)
         for at, analysis in zip(missing, made, strict=True):
             found[at] = analysis
         return [each for each in found if each is not None]
+
+    def _made_here(self, items: Sequence[Item]) -> list[Analysis]:
+        """Return the analyses that this process fetches or makes."""
+        return [each for some in _at_once(items) for each in self._taken_in(some, self.make(some))]
 
     def _mostly_new(self, items: Sequence[Item]) -> bool:
         """Return whether fewer than half of a sample are kept."""
@@ -257,6 +265,10 @@ def hints_text(hints: Hints) -> str:
     """Return the hints about the dialect of a document, as a part of a key."""
     agents = ":agents" if hints.agents else ""
     return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}{agents}"
+
+
+def _at_once(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
 
 
 def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Path, Path, str]]:
