@@ -18,6 +18,7 @@ from prosa.app.check.workspace import Workspace
 from prosa.app.editor.changes import DocumentSpan, Edit
 from prosa.lsp.positions import Encoding, offset_at, range_of
 from prosa.source import LineIndex
+from prosa.source.values import kept
 
 UNTITLED = "untitled"
 """The scheme of documents that have no file yet."""
@@ -108,7 +109,7 @@ def uri_of(path: Path) -> str:
     return path.as_uri()
 
 
-class View(Struct, frozen=True):
+class View(Struct, frozen=True, dict=True):
     """A document at a real path. ``uris`` returns the URI of any document in the client's spelling, ``versions`` the
     version of open ones; ``versioned`` is true if the client accepts edits with them; ``documentation`` is the address
     of the pages of rules, empty if unknown."""
@@ -123,8 +124,17 @@ class View(Struct, frozen=True):
 
     def lines(self, path: Path | None = None) -> LineIndex:
         """Return the text of a document by lines, of this one without a path; empty where it cannot be read."""
-        source = self.workspace.source(path or self.path)
-        return source.lines if source is not None else LineIndex("")
+        path = path or self.path
+        found = self._lines.get(path)
+        if found is None:
+            source = self.workspace.source(path)
+            found = self._lines[path] = source.lines if source is not None else LineIndex("")
+        return found
+
+    @kept
+    def _lines(self) -> dict[Path, LineIndex]:
+        """The documents that were asked for: a view is made for one question."""
+        return {}
 
     def offset(self, position: types.Position) -> int:
         """Return the character at a position."""
