@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prosa.dialects.front import read_front
-from prosa.dialects.reading import open_as
+from prosa.dialects.reading import open_as, open_document
 from prosa.dialects.table import MAGI, PLAIN, dialect
+from prosa.graph.records import record_of
 from prosa.source import SourceText
 
 
@@ -44,3 +45,23 @@ def test_x1_hyphens_above_a_blank_line_are_front_matter_only_around_yaml(line_en
     for lines in (("---", "", "name: [x", "---"), ("---", "Some *text*: [x", "---")):
         assert [each.rule for each in read_front(SourceText(line_end.join(lines))).problems] == ["yaml-syntax"]
     assert read_front(SourceText(line_end.join(("---", "", "name: x", "---")))).value == {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("a/x.md", "b/x.md", "# One\n\nA [link](y.md) and [[z]].\n"),
+        ("a/x.md", "x.mda", '---\ntitle: T\n---\n\n[^a]: {"rel-type": "child", "doc-id": "y"}\n'),
+        ("a/x.md", "b/x.md", "---\nname: p\ninput: {q: string}\n---\n\n{{.q}} [to](/a/y.md)\n"),
+        ("a/SKILL.md", "b/SKILL.md", "---\nname: a\ndescription: Does it.\n---\n\n# A\n"),
+    ],
+)
+def test_a_text_that_moves_reads_as_if_it_had_always_been_there(old, new, text):
+    """Only its Markdown is not parsed again, where the dialect stays."""
+    like = open_document(SourceText(text, f"/root/{old}"))
+    moved, fresh = (open_document(SourceText(text, f"/root/{new}"), like=each) for each in (like, None))
+    assert (moved.name, moved.front, moved.document, moved.problems) == (
+        fresh.name, fresh.front, fresh.document, fresh.problems)  # fmt: skip
+    assert (record_of(moved, new), moved.facts()) == (record_of(fresh, new), fresh.facts())
+    assert (moved.document.parsed is like.document.parsed) is False
+    assert (moved.document.parsed.found is like.document.parsed.found) is (moved.name == like.name)

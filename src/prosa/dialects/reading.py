@@ -118,10 +118,32 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return self.dialect.format_edits(self.model, options)
 
 
-def open_document(source: SourceText, hints: Hints = NO_HINTS, relations: Relations = ()) -> DialectReading[object]:
+def open_document(
+    source: SourceText,
+    hints: Hints = NO_HINTS,
+    relations: Relations = (),
+    like: DialectReading[object] | None = None,
+) -> DialectReading[object]:
     """Return the document of ``source`` read under the dialect that it is written in (X3), in a project with these
-    relations."""
-    return open_documents([(source, hints)], relations)[0]
+    relations. Where ``like`` is a reading of the same text at another path, it is not parsed again."""
+    again = _again(source, hints, relations, like) if like is not None else None
+    return again or open_documents([(source, hints)], relations)[0]
+
+
+def _again(
+    source: SourceText, hints: Hints, relations: Relations, like: DialectReading[object]
+) -> DialectReading[object] | None:
+    """Return the reading with the Markdown of another one; None where text or dialect differ, or a reader fails."""
+    if like.document.source.text != source.text:
+        return None
+    try:
+        front, found = _detected(source, hints)
+        if found.dialect != like.name:
+            return None
+        document = like.document.at(source)
+        return _under(dialect(found.dialect), front, found.problems, relations, hints.vault, document)
+    except Exception:
+        return None
 
 
 def open_documents(
@@ -181,11 +203,17 @@ def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection
 
 
 def _under(
-    row: DialectRow[M], front: FrontReading, problems: tuple[Problem, ...], relations: Relations, vault: bool = False
+    row: DialectRow[M],
+    front: FrontReading,
+    problems: tuple[Problem, ...],
+    relations: Relations,
+    vault: bool = False,
+    document: Document | None = None,
 ) -> DialectReading[M]:
     loaded = row.load()
-    masked, body = loaded.masked(front), loaded.markdown(front)
-    document = front.document if body == front.body and not masked else _parsed(front, body, masked)
+    if document is None:
+        masked, body = loaded.masked(front), loaded.markdown(front)
+        document = front.document if body == front.body and not masked else _parsed(front, body, masked)
     model, found = loaded.read(front, document)
     return DialectReading(loaded, front, document, model, (*problems, *found), relations, vault)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.document import anchors as anchor_names
 from prosa.document import blocks, links
@@ -58,6 +59,10 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
     unshown: ClassVar = frozenset({"parsed"})
     uncompared: ClassVar = frozenset({"parsed"})
+
+    def at(self, source: SourceText) -> Document:
+        """Return the same for a source of the same text with another name."""
+        return Document(source, self.body, replace(self.parsed, source=source))
 
     @kept
     def headings(self) -> tuple[Heading, ...]:

@@ -79,6 +79,10 @@ class CorpusNames(Struct, eq=False):
             found = self._places[path] = self._look(path)
         return found
 
+    def real(self, path: str) -> Path | None:
+        """Return the document at a real path, as the corpus names it. For queries that are not recorded."""
+        return self._by_path().get(path)
+
     def facts(self, real: Path) -> DocumentFacts | None:
         """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
         do not invalidate the caller."""

@@ -31,8 +31,8 @@ class Texts:
     def reading(self, path: str) -> DialectReading[object]:
         return self.reread(path, self.texts_by_path[path])
 
-    def reread(self, path: str, text: str) -> DialectReading[object]:
-        return open_document(SourceText(text, path, hashlib.sha256(text.encode()).hexdigest()))
+    def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
+        return open_document(SourceText(text, path, hashlib.sha256(text.encode()).hexdigest()), like=like)
 
 
 def plan(texts: dict[str, str], path: str, new: str, *, given: bool = False) -> Plan:

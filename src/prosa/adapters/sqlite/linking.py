@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -345,13 +345,16 @@ class StoredRecords(Struct, frozen=True):
         """Return the documents that answer to a key: records of path and dialect alone."""
         return [Record(*row) for row in self.connection.execute(_CALLED, key) if self.wanted(row[0])]
 
-    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
-        """Yield the documents, with a ``dialect`` only its, with a reference that looks under any of some keys."""
+    def asking(
+        self, keys: Iterable[Key], dialect: DialectName | None = None, *, besides: Collection[str] = ()
+    ) -> Iterator[Record]:
+        """Yield the documents, with a ``dialect`` only its, with a reference that looks under any of some keys, without
+        those at the paths ``besides``."""
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
         question = "SELECT path, dialect FROM document WHERE id = ?"
         found = ((self.connection.execute(question, (each,)).fetchone(), each) for each in numbers)
         rows = sorted((path, each) for (path, name), each in found if dialect in (None, name))
-        waiting = iter([number for path, number in rows if self.wanted(path)])
+        waiting = iter([number for path, number in rows if path not in besides and self.wanted(path)])
         while batch := list(islice(waiting, BATCH)):
             yield from sorted((record for _, record in records_of(self.connection, batch)), key=lambda each: each.path)
 

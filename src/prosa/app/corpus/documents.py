@@ -86,9 +86,11 @@ class CorpusDocuments(Struct, frozen=True):
         """Return the reading of a document in its present state. Raises `FileProblem`."""
         return self._read(path, self.corpus.files.read(self.root / path))
 
-    def reread(self, path: str, text: str) -> DialectReading[object]:
-        """Return the reading of a text at a path."""
-        return self._read(path, SourceText(text, str(self.root / path)))
+    def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
+        """Return the reading of a text at a path; ``like`` is one of another path, perhaps of the same text."""
+        return self._read(path, SourceText(text, str(self.root / path)), like)
 
-    def _read(self, path: str, source: SourceText) -> DialectReading[object]:
-        return open_document(source, self.corpus.hints_of(self.root / path), self.corpus.relations)
+    def _read(
+        self, path: str, source: SourceText, like: DialectReading[object] | None = None
+    ) -> DialectReading[object]:
+        return open_document(source, self.corpus.hints_of(self.root / path), self.corpus.relations, like)

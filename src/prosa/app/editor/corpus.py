@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.read import decode
 from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects import DialectName
@@ -61,7 +62,9 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def real_of(self, path: str) -> Path:
         """Return the real path of a document of the corpus."""
-        return self.root / path
+        names = self.workspace.names
+        known = names.real(self._prefix + path) if names is not None else None
+        return known if known is not None else self.root / path
 
     def facts(self, path: str) -> DocumentFacts | None:
         """Return the facts of a document; None for one that does not count."""
@@ -174,11 +177,13 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         known = ((path, self.facts(path)) for path in sorted(found))
         return [Record(path, facts.dialect) for path, facts in known if facts is not None]
 
-    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
+    def asking(
+        self, keys: Iterable[Key], dialect: DialectName | None = None, *, besides: Collection[str] = ()
+    ) -> Iterator[Record]:
         """Yield the documents, with a ``dialect`` only its, with a reference that may look under any of some keys, in
-        the order of their paths."""
+        the order of their paths, without those at the paths ``besides``."""
         labels = frozenset(label for key in keys for label in labels_of(key.name))
-        for path in sorted(self._asking(labels)):
+        for path in sorted(self._asking(labels).difference(besides)):
             facts = self.facts(path)
             if facts is None or dialect not in (None, facts.dialect):
                 continue
@@ -238,8 +243,11 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                 data = disk.data(real) if isinstance(disk, RootedFiles) and real not in texts else None
                 if data is not None and in_data(data) is None:
                     continue
+                if data is not None:
+                    yield path, decode(real, data)
+                    continue
                 text = texts[real] if real in texts else self.workspace.files.read(real).text
-                if data is not None or in_text(text):
+                if in_text(text):
                     yield path, text
 
     def reading(self, path: str) -> DialectReading[object]:
@@ -252,13 +260,13 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                 del self._opened[next(iter(self._opened))]
         return found
 
-    def reread(self, path: str, text: str) -> DialectReading[object]:
-        """Return the reading of a text at a path."""
-        return self._read(SourceText(text, str(self.real_of(path))))
+    def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
+        """Return the reading of a text at a path; ``like`` is one of another path, perhaps of the same text."""
+        return self._read(SourceText(text, str(self.real_of(path))), like)
 
-    def _read(self, source: SourceText) -> DialectReading[object]:
+    def _read(self, source: SourceText, like: DialectReading[object] | None = None) -> DialectReading[object]:
         profile = self.workspace.profile
-        return open_document(source, profile.hints(Path(source.path)), profile.relations)
+        return open_document(source, profile.hints(Path(source.path)), profile.relations, like)
 
 
 def _canonical(facts: DocumentFacts) -> tuple[str, ...]:

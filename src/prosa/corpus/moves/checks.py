@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -42,15 +42,15 @@ def check_result(
     move: Move,
     before: World,
     after: World,
-    readings: Mapping[str, tuple[DialectReading[object], DialectReading[object]]],
+    readings: Mapping[str, tuple[ReadingSummary, ReadingSummary]],
 ) -> Iterator[Note]:
     """Yield what becomes of references of the changed documents that led nowhere. Raises `MoveRefused` where a new text
     does not read back as the same document, or a reference of it leads elsewhere than before."""
     for path, (was, now) in readings.items():
         old, new = before.records[path], after.records[move.path_after(path)]
-        if was.name != now.name:
-            raise _other_dialect(path, move.path_after(path), was.name, now.name)
-        check_problems(path, was, now)
+        if was.dialect != now.dialect:
+            raise _other_dialect(path, move.path_after(path), was.dialect, now.dialect)
+        _check_problems(path, was, now)
         yield from _check_references(move, before, after, old, new)
 
 
@@ -115,11 +115,15 @@ def _other_dialect(path: str, new_path: str, was: DialectName, now: DialectName)
 
 def check_problems(path: str, was: DialectReading[object], now: DialectReading[object]) -> None:
     """No reader may find a mistake in the new text that it did not find in the old one."""
-    known = Counter(each.rule for each in (*was.front.problems, *was.problems))
-    for each in (*now.front.problems, *now.problems):
-        known[each.rule] -= 1
-        if known[each.rule] < 0:
-            message = f"{path} would not read back as before: {each.message} [{each.rule}]"
+    _check_problems(path, ReadingSummary.of(was), ReadingSummary.of(now))
+
+
+def _check_problems(path: str, was: ReadingSummary, now: ReadingSummary) -> None:
+    known = Counter(rule for rule, _ in was.problems)
+    for rule, words in now.problems:
+        known[rule] -= 1
+        if known[rule] < 0:
+            message = f"{path} would not read back as before: {words} [{rule}]"
             raise MoveRefused(message, "choose another name")
 
 
@@ -189,6 +193,19 @@ def _tool_name(move: Move, old: Record, new_path: str, world: World) -> Iterator
 # The effects of a move on the references of other documents: which must be rewritten, which would be misdirected.
 
 
+class ReadingSummary(Struct, frozen=True):
+    """What the check of a result needs of a reading: the dialect, and rule and message of each problem."""
+
+    dialect: DialectName
+    problems: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, reading: DialectReading[object]) -> ReadingSummary:
+        """Return the summary of a reading, which takes far less memory."""
+        problems = (*reading.front.problems, *reading.problems)
+        return cls(reading.name, tuple((each.rule, each.message) for each in problems))
+
+
 class Note(Struct, frozen=True):
     """Something to know that is no reason to refuse. ``line`` counts from 1."""
 
@@ -217,16 +234,19 @@ class Effects(Struct, frozen=True):
 
 
 def effects(
-    move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
+    move: Move,
+    before: World,
+    after: World,
+    touched: frozenset[Key] | None,
+    leave_out: frozenset[str] = frozenset(),
+    found: Callable[[str], None] | None = None,
 ) -> Effects:
     """Return the effects on every document but the moved ones and those in ``leave_out``. ``touched`` None examines
-    every reference."""
+    every reference. ``found`` is called with each referring document while its reading may still be at hand."""
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []
-    for record in before.asking(touched):
-        if record.path in move.paths or record.path in leave_out:
-            continue
+    for record in before.asking(touched, besides=leave_out | move.paths.keys()):
         for reference in _asking(record, before, after, touched):
             was, now = before.lead(record, reference), after.lead(record, reference)
             if was.to is not None and was.to in move.paths:
@@ -237,6 +257,8 @@ def effects(
                     astray.append(f"{record.path}:{reference.line} (`{reference.target}`)")
                 else:
                     notes.append(gained(record.path, reference, was, now))
+        if found is not None and record.path in referring:
+            found(record.path)
     return Effects(frozenset(referring), tuple(astray), tuple(notes))
 
 

@@ -18,8 +18,8 @@ from urllib.parse import quote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.corpus.moves.checks import Effects, Note, check_move, check_result, effects, notes_of
-from prosa.corpus.moves.move import Move
+from prosa.corpus.moves.checks import Effects, Note, ReadingSummary, check_move, check_result, effects, notes_of
+from prosa.corpus.moves.move import Move, MoveRefused
 from prosa.corpus.moves.rewrite import rewritten
 from prosa.corpus.moves.world import DocumentStore, World
 from prosa.corpus.moves.writing import write
@@ -65,16 +65,14 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
     before = store.world()
     check_move(move, before)
     expected = before.with_records({path: _expected(before.records[path], move) for path in move.paths})
-    found = effects(move, before, expected, touched(before, expected, move.paths))
-    found.refuse()
     draft = Draft(move, store, before, expected)
-    for path in sorted({*found.referring, *_mentioning(move, store), *move.paths} & before.records.keys()):
-        draft.add(path)
+    found = effects(move, before, expected, touched(before, expected, move.paths), found=draft.attempt)
+    found.refuse()
+    draft.add_all({*found.referring, *_mentioning(move, store), *move.paths})
     draft.keep_attachments()
-    records = draft.records()
-    after = before.with_records(records)
+    after = before.with_records(draft.records)
     own = tuple(check_result(move, before, after, draft.readings))
-    found = _rest(move, before, after, expected, records, found)
+    found = _rest(move, before, after, expected, draft.records, found)
     notes = tuple(dict.fromkeys((*found.notes, *own, *notes_of(move, before, after))))
     return {path: draft.changes[path] for path in sorted(draft.changes)}, notes
 
@@ -132,13 +130,30 @@ def _rest(
 _REACH = 300
 """Characters of a destination in front of the name of the file; a bound that keeps the search linear."""
 
+_LONGEST = 24
+"""Characters in which a destination begins, at most."""
+
+_BEGIN = r"\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?"
+_BEGINS = regex(rf"(?:{_BEGIN})[^\"'<>\n]{{0,{_REACH}}}\Z")
+_BEGINS_WIDELY = regex(rf"(?:{_BEGIN}|\[\[)[^\"'<>\n]{{0,{_REACH}}}\Z")
+"""A destination up to a name in it."""
+
 
 def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[str], bool]:
     """Return whether a text has one of some names in a destination; ``wikilinks`` includes double brackets."""
-    before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
-    before = rf"(?:{before}|\[\[)" if wikilinks else before
-    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?{any_of(names)}(?![\w-])")
-    return lambda text: pattern.search(text) is not None
+    named = re.compile(rf"{any_of(names)}(?![\w-])").search
+    begins = (_BEGINS_WIDELY if wikilinks else _BEGINS).search
+
+    def mentioned(text: str) -> bool:
+        found = named(text)
+        while found is not None:  # names are rarer than destinations
+            start = found.start()
+            if begins(text, max(0, start - _REACH - _LONGEST), start) is not None:
+                return True
+            found = named(text, start + 1)
+        return False
+
+    return mentioned
 
 
 def stems(path: str) -> frozenset[str]:
@@ -164,14 +179,35 @@ class Change(Struct, frozen=True):
 
 
 class Draft(Struct):
-    """What has been made so far: the changes, and the readings before and after, by the old path."""
+    """What has been made so far, by the old path: the changes, the new records, and what was read before and after."""
 
     move: Move
     store: DocumentStore
     before: World
     expected: World
     changes: dict[str, Change] = field(default_factory=dict)
-    readings: dict[str, tuple[DialectReading[object], DialectReading[object]]] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    readings: dict[str, tuple[ReadingSummary, ReadingSummary]] = field(default_factory=dict)
+    failed: dict[str, MoveRefused | FileProblem] = field(default_factory=dict)
+
+    def attempt(self, path: str) -> None:
+        """Do what `add` does; `add_all` raises what it would raise."""
+        try:
+            self.add(path)
+        except (MoveRefused, FileProblem) as problem:
+            self.failed[path] = problem
+
+    def add_all(self, paths: Collection[str]) -> None:
+        """Rewrite what must be rewritten in some documents, those that were attempted included. Raises as `add`
+        does."""
+        for path in sorted(paths):
+            if path in self.failed:
+                raise self.failed[path]
+            # One by one: to see whether a document is there may read it, and so does its change.
+            if path not in self.changes and path in self.before.records:
+                self.add(path)
+        self.changes = {path: self.changes[path] for path in sorted(self.changes)}
+        self.readings = {path: self.readings[path] for path in self.changes}
 
     def add(self, path: str) -> None:
         """Rewrite what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
@@ -186,18 +222,23 @@ class Draft(Struct):
         texts = {path: change.after for path, change in self.changes.items() if change.after != change.before.text}
         for path, text in kept_attachments(self.before, digests, texts, self._record).items():
             change = self.changes.get(path)
-            reading = self.readings[path][0] if change else self.store.reading(path)
-            self._put(path, reading, text, change.edits if change else ())
-
-    def records(self) -> dict[str, Record]:
-        """Return the records of the changed documents, by the old path."""
-        return {path: record_of(again, self.move.path_after(path)) for path, (_, again) in self.readings.items()}
+            if change is None:
+                self._put(path, self.store.reading(path), text, ())
+            else:
+                self._note(path, self.readings[path][0], self.store.reread(change.new_path, text))
+                self.changes[path] = replace(change, after=text)
 
     def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
-        new_path = self.move.path_after(path)
-        same = new_path == path and text == reading.front.source.text
-        self.readings[path] = reading, reading if same else self.store.reread(new_path, text)
-        self.changes[path] = Change(path, new_path, reading.front.source, text, edits)
+        new_path, source = self.move.path_after(path), reading.front.source
+        again = reading
+        if new_path != path or text != source.text:
+            again = self.store.reread(new_path, text, reading)
+        self._note(path, ReadingSummary.of(reading), again)
+        self.changes[path] = Change(path, new_path, source, text, edits)
+
+    def _note(self, path: str, was: ReadingSummary, again: DialectReading[object]) -> None:
+        self.records[path] = record_of(again, self.move.path_after(path))
+        self.readings[path] = was, ReadingSummary.of(again)
 
     def _record(self, path: str, text: str | None) -> YmjModel:
         model = (self.store.reading(path) if text is None else self.store.reread(path, text)).model_of(YMJ)

@@ -63,14 +63,29 @@ class World(Struct, frozen=True, dict=True):
         rest = (record for path, record in self.records.items() if path not in changed)
         return World.of((*rest, *changed.values()), given=self.given)
 
-    def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
+    def asking(
+        self, keys: frozenset[Key] | None, dialect: DialectName | None = None, *, besides: Collection[str] = ()
+    ) -> Iterable[Record]:
         """Return the documents that may have a reference with any of some keys, in the order of their paths; None for
-        all. With a ``dialect`` only its documents. In memory, examining all of them costs no more."""
+        all. With a ``dialect`` only its documents, and none of those at the paths ``besides``. In memory, examining all
+        of them costs no more."""
         del keys
-        return (each for each in self.records.values() if dialect in (None, each.dialect))
+        found = (each for each in self.records.values() if dialect in (None, each.dialect))
+        return (each for each in found if each.path not in besides)
 
     def lead(self, record: Record, reference: Reference) -> LocatedTarget:
         """Return where a reference of ``record`` leads."""
+        asked = record.path, record.dialect, reference
+        found = self._leads.get(asked)
+        if found is None:
+            found = self._leads[asked] = self._lead(record, reference)
+        return found
+
+    @cached_property
+    def _leads(self) -> dict[tuple[str, DialectName, Reference], LocatedTarget]:
+        return {}
+
+    def _lead(self, record: Record, reference: Reference) -> LocatedTarget:
         tiers = tiers_of(record, reference, self.sites)
         for number, tier in enumerate(tiers):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
@@ -103,9 +118,11 @@ class KnownDocuments(Protocol):
         paths."""
         ...
 
-    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterable[Record]:
+    def asking(
+        self, keys: Iterable[Key], dialect: DialectName | None = None, *, besides: Collection[str] = ()
+    ) -> Iterable[Record]:
         """Return the documents, with a ``dialect`` only its, that have a reference with any of some keys, in
-        the order of their paths."""
+        the order of their paths, without those at the paths ``besides``."""
         ...
 
     def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
@@ -148,16 +165,21 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
             return World.of((*self._others(every), *every.values()), given=self.given)
         return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
 
-    def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
+    def asking(
+        self, keys: frozenset[Key] | None, dialect: DialectName | None = None, *, besides: Collection[str] = ()
+    ) -> Iterable[Record]:
         """Return the documents that may have a reference with any of some keys, including all changed ones."""
-        changed = [each for each in self.changed.values() if dialect in (None, each.dialect)]
+        changed = [
+            each for each in self.changed.values() if dialect in (None, each.dialect) and each.path not in besides
+        ]
         if keys is None:
             others = (each for each in self._others(self.changed) if dialect in (None, each.dialect))
-            return sorted((*others, *changed), key=lambda each: each.path)
+            found = [each for each in others if each.path not in besides]
+            return sorted((*found, *changed), key=lambda each: each.path)
         if not self.changed:
-            return self.known.asking(keys, dialect)
-        found = (each for each in self.known.asking(keys, dialect) if each.path not in self.changed)
-        return sorted((*found, *changed), key=lambda each: each.path)
+            return self.known.asking(keys, dialect, besides=besides)
+        rest = self.known.asking(keys, dialect, besides={*besides, *self.changed})
+        return sorted((*rest, *changed), key=lambda each: each.path)
 
     def _others(self, changed: Mapping[str, Record]) -> Iterator[Record]:
         return (record for record in self.known.records() if record.path not in changed)
@@ -229,6 +251,7 @@ class DocumentStore(Protocol):
         """Return a document as it is now. Raises `FileProblem`."""
         ...
 
-    def reread(self, path: str, text: str) -> DialectReading[object]:
-        """Return what a text would be read as at a path."""
+    def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
+        """Return what a text would be read as at a path. ``like`` is a reading of another path, perhaps of the same
+        text, which is then not parsed again."""
         ...
