@@ -5,9 +5,10 @@ Importing this package costs almost nothing: every public name loads on first us
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # that of `typing` would take as long as all else that help loads
 if TYPE_CHECKING:
+    from typing import Any
+
     from prosa import mdh, schema, template, testing
     from prosa.api.batch import BatchResult, abatch, batch
     from prosa.api.chat import achat, chat

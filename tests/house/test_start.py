@@ -60,8 +60,8 @@ EVENT_LOOP = frozenset({"asyncio", "bz2", "concurrent.futures", "logging", "lzma
 FILES = VALUES | {"hashlib"}
 
 BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
-    "--help": (12, frozenset()),
-    "--version": (12, frozenset()),
+    "--help": (8, frozenset()),
+    "--version": (8, frozenset()),
     "check --no-cache notes.md": (100, FILES | {"pyromark"}),
     "check --no-cache PROGRAM": (140, FILES | SCHEMAS | {"pyromark", "yaml"}),
     "check": (80, VALUES | {"sqlite3"}),

@@ -11,29 +11,31 @@ A command is a module with
 Only commands that work are listed.
 """
 
-# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
+from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+TYPE_CHECKING = False  # help loads neither `typing` nor what makes tuples with names
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
-class Lists(NamedTuple):
+class Lists:
     """The ``keys`` of the lists in the JSON of a command; an answer that is a list itself needs none. ``last`` means
     that `--limit` takes the last rows, so that no more than those can be asked for."""
 
-    keys: tuple[str, ...] = ()
-    last: bool = False
+    __slots__ = ("keys", "last")
+
+    def __init__(self, keys: tuple[str, ...] = (), *, last: bool = False) -> None:
+        self.keys, self.last = keys, last
 
 
-class Command(NamedTuple):
+class Command:
     """One command: its name, the module that does it, and the line that `prosa --help` prints
     in its group. A command that ``lists`` something takes the flags of `parts`."""
 
-    name: str
-    module: str
-    summary: str
-    group: str = ""
-    lists: Lists | None = None
+    __slots__ = ("group", "lists", "module", "name", "summary")
+
+    def __init__(self, name: str, module: str, summary: str, group: str = "", lists: Lists | None = None) -> None:
+        self.name, self.module, self.summary, self.group, self.lists = name, module, summary, group, lists
 
 
 GRAPH_LISTS = ("nodes", "edges", "contradictions", "orphans", "cycles", "components", "rank", "unresolved", "wanted")

@@ -12,10 +12,8 @@ import io
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING
 
-from prosa.render.plain import for_terminal
-
+TYPE_CHECKING = False  # help loads no `typing`
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
@@ -94,6 +92,8 @@ class Console:
         ``control``, a sequence of Prosa, in front. Raises `PipeClosed` if the reader has closed it, `OSError` if the
         disk is full."""
         if self.stdout.isatty():
+            from prosa.render.plain import for_terminal
+
             text = for_terminal(text, styled=styled)
         try:
             self.stdout.write(control + text + end)
@@ -123,6 +123,8 @@ class Console:
     def err(self, text: str, *, end: str = "\n", control: str = "") -> None:
         """Write to stderr, to a terminal as a styled text. A closed stderr is ignored."""
         if self.stderr.isatty():
+            from prosa.render.plain import for_terminal
+
             text = for_terminal(text, styled=True)
         try:
             self.stderr.write(control + text + end)

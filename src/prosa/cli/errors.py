@@ -7,10 +7,9 @@ that prints JSON collects its errors, and ends with one line for all of them (X4
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from prosa.cli.console import Finished, PipeClosed
 
+TYPE_CHECKING = False  # help loads no `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

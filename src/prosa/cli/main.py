@@ -7,15 +7,16 @@ In: the arguments of the process. Out: an exit status. `--help` and `--version` 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
 
 from prosa import __version__
 from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
 from prosa.cli.process import run
 
+TYPE_CHECKING = False  # that of `typing` would take as long as all else that help loads
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
     from prosa.cli.parser import Parser
 

@@ -11,10 +11,11 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
 
+TYPE_CHECKING = False  # help loads no `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
 COLLECT_AFTER = 200_000
 """Objects that are made between two looks for garbage: more than a short command makes."""
