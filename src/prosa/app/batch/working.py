@@ -60,9 +60,6 @@ LONGEST_LEASE = 200
 SHARES = 8
 """Leases for each row at a time, where there are enough rows: those that work fast take more of them."""
 
-PARTS = 16
-"""Leases at least that hold the rows which one process runs at once."""
-
 FEWEST_LEASES = 32
 """Leases of a batch at least, where it has so many rows: other workers may join at any time."""
 
@@ -73,8 +70,9 @@ T = TypeVar("T")
 
 
 def lease_size(rows: int, at_once: int) -> int:
-    """Return how many rows are one lease: a small part of those that run at once, or more where there are many."""
-    return max(1, min(LONGEST_LEASE, max(rows // (SHARES * at_once), min(at_once // PARTS, rows // FEWEST_LEASES))))
+    """Return how many rows are one lease: those that run at once, which all end with the last call, more where there
+    are many rows, fewer where there are few."""
+    return max(1, min(LONGEST_LEASE, max(rows // (SHARES * at_once), min(at_once, rows // FEWEST_LEASES))))
 
 
 def ranges(numbers: Sequence[int], size: int) -> list[tuple[int, int]]:
