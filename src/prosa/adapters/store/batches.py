@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple, replace
 
-from prosa.adapters.store.runs import require_token, stored
+from prosa.adapters.store.runs import insertion, require_token, stored
 from prosa.adapters.store.schema import RUN_COLUMNS
 from prosa.data import Value
 from prosa.records.batch import BatchCounts, BatchRecord, BatchState, RowResult
@@ -27,7 +27,12 @@ BATCH_COLUMNS = BatchRecord.__struct_fields__
 
 _BATCH = f"SELECT {', '.join(BATCH_COLUMNS)} FROM batch"  # noqa: S608 - names of ours
 _INSERT = f"INSERT INTO batch ({', '.join(BATCH_COLUMNS)}) VALUES ({', '.join('?' * len(BATCH_COLUMNS))})"  # noqa: S608
-_INSERT_ROW = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
+_INSERT_ROW = insertion("run", RUN_COLUMNS, more=" ON CONFLICT (id) DO NOTHING")
+_REPLACE_ROW = insertion(
+    "run",
+    RUN_COLUMNS,
+    more=f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in RUN_COLUMNS[1:])}",
+)
 _RESULT = "SELECT number, job, state, kind, error, output, cost, calls, seconds, attempts FROM run"
 
 BEGUN, DONE, FAILED, AGAIN = 1, 2, 3, 4
@@ -156,18 +161,18 @@ def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
     values = [stored(astuple(each)) for each in rows]
 
     def work(connection: Database) -> None:
-        connection.executemany(f"{_INSERT_ROW} ON CONFLICT (id) DO NOTHING", values)
+        if values:
+            connection.change_all(_INSERT_ROW, values)
 
     return work
 
 
 def put_failed(row: RunRecord) -> Callable[[Database], None]:
     """Write how a row failed in place of all that is known of it."""
-    changed = ", ".join(f"{each} = excluded.{each}" for each in RUN_COLUMNS if each != "id")
     values = stored(astuple(row))
 
     def work(connection: Database) -> None:
-        connection.execute(f"{_INSERT_ROW} ON CONFLICT (id) DO UPDATE SET {changed}", values)
+        connection.change_all(_REPLACE_ROW, (values,))
 
     return work
 

@@ -7,7 +7,10 @@ times as texts that sort. Out: rows. A writer is already in a transaction, and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from prosa.records.run import StoreServer
@@ -17,6 +20,54 @@ T = TypeVar("T")
 
 Row: TypeAlias = Any
 """A row has the columns that its statement names."""
+
+
+SHARED, GIVEN, BESIDE = "<shared>", "<given>", "<beside>"
+"""What databases put differently into a `Statement`: the rows found stay as they are until the transaction ends; where
+a FROM names the rows of values, if they are many; the same in front of another table."""
+
+
+class Statement(Struct, frozen=True, eq=False):
+    """A statement that is done for one row of values or for many. ``columns`` name the kinds of its values; those of
+    one run are done in the order of their ``rank``."""
+
+    text: str
+    columns: tuple[str, ...]
+    rank: int = 0
+
+    def single(self, shared: str) -> str:
+        """Return the text for one row of values."""
+        return _single(self.text, shared)
+
+
+@cache
+def _single(text: str, shared: str) -> str:
+    return text.replace(GIVEN, "").replace(BESIDE, "").replace(SHARED, shared)
+
+
+class Change(Struct, frozen=True):
+    """A statement with its values. ``otherwise`` says what it means that it neither changes nor finds a row."""
+
+    statement: Statement
+    values: Sequence[Any]
+    otherwise: Callable[[Database], RunError] | None = None
+
+
+class Changes(Struct, frozen=True):
+    """A piece of work for a writer that is known before it is done: those of many runs are done together. ``fence`` is
+    done first."""
+
+    run: str
+    changes: Callable[[], Sequence[Change]]
+    fence: Callable[[Database], None] | None = None
+
+    def __call__(self, connection: Database) -> None:
+        """Do the work alone."""
+        if self.fence is not None:
+            self.fence(connection)
+        for each in self.changes():
+            otherwise = None if each.otherwise is None else partial(each.otherwise, connection)
+            connection.change(each.statement.single(connection.shared), each.values, otherwise)
 
 
 class ResultRows(Protocol):
@@ -60,6 +111,10 @@ class Database(Protocol):
     def change(self, text: str, values: Sequence[Any], otherwise: Callable[[], RunError] | None = None, /) -> None:
         """Do one statement whose result is not asked for. Raises what ``otherwise`` gives where it neither changes nor
         finds a row."""
+        ...
+
+    def change_all(self, statement: Statement, rows: Sequence[Sequence[Any]], /) -> int:
+        """Do a statement for many rows of values, and return how many rows it changed."""
         ...
 
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> ResultRows:

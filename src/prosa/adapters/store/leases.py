@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
-from prosa.adapters.store.runs import parts_note, put_note, require_token, stored
+from prosa.adapters.store.runs import insertion, parts_note, put_note, require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchRecord, BatchState
 
@@ -28,6 +28,8 @@ UNDONE = (
 """The rows that are not over."""
 
 _JOINED = "FROM item LEFT JOIN run ON run.batch = item.batch AND run.number = item.number WHERE item.batch = ?"
+
+_INSERT_ITEM = insertion("item", ("batch", "number", "job", "input"), more=" ON CONFLICT (batch, number) DO NOTHING")
 
 
 class LeaseKey(Struct, frozen=True):
@@ -61,8 +63,8 @@ def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
     values = [stored((batch, *each)) for each in rows]
 
     def work(connection: Database) -> None:
-        text = "INSERT INTO item (batch, number, job, input) VALUES (?, ?, ?, ?) ON CONFLICT (batch, number) DO NOTHING"
-        connection.executemany(text, values)
+        if values:
+            connection.change_all(_INSERT_ITEM, values)
 
     return work
 

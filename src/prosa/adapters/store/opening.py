@@ -26,7 +26,7 @@ from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
 
 if TYPE_CHECKING:
-    from prosa.adapters.store.database import Database, Row, ServerAdapter
+    from prosa.adapters.store.database import Database, Row, ServerAdapter, Statement
 
 T = TypeVar("T")
 
@@ -71,6 +71,10 @@ class SqliteDatabase(sqlite3.Connection):
             return
         if not done.rowcount or (done.rowcount < 0 and done.fetchone() is None):
             raise otherwise()
+
+    def change_all(self, statement: Statement, rows: Sequence[Sequence[Any]], /) -> int:
+        """Do a statement for many rows of values."""
+        return self.executemany(statement.single(self.shared), rows).rowcount
 
     def transact(self, work: Callable[[], T]) -> T:
         """Do work as the only process that writes."""

@@ -13,14 +13,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import count
+from math import isfinite
 from typing import Any, ClassVar, LiteralString, TypeVar
 from zlib import crc32
 
+import msgspec
 import psycopg
 from psycopg import errors
 from psycopg.adapt import Loader
 
 from prosa.adapters.store import schema
+from prosa.adapters.store.database import BESIDE, GIVEN, SHARED, Statement
 from prosa.data import Value
 from prosa.records.run import StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
@@ -43,6 +47,9 @@ IDLE_SECONDS = 8
 """After so long in the middle of a transaction a process is frozen: the server ends its connection, so that what it has
 locked is free."""
 
+_BY_INDEX = "SELECT set_config(name, 'off', false) FROM unnest(ARRAY['enable_hashjoin', 'enable_mergejoin']) AS name"
+"""A plan that is kept from when the tables were empty would read all of them for each statement."""
+
 _PAUSES = 0.05, 1.0
 _CONFLICTS = 20
 """Maximum retries of a transaction that conflicts with another one."""
@@ -51,6 +58,9 @@ _NUMBERED = " RETURNING pg_current_xact_id()::text"
 """Gives the number of the transaction with what it changes, without asking for it."""
 
 _STREAMED = 500
+_LARGEST = 1024 * 1024
+"""Bytes of the rows that one statement takes."""
+
 _TYPES = {"TEXT": 'TEXT COLLATE "C"', "INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION"}
 _CONNECTING: dict[str, str | int] = {
     "connect_timeout": 10,
@@ -99,11 +109,29 @@ class PostgresDatabase:
             raise otherwise()
         if fence is not None:
             self._fences.add(fence)
-        elif (row := done.fetchone()) is not None:
-            self._number = str(row[0])
+        else:
+            self._note_number(done)
 
     def _sent(self, text: str, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         return self._connection.execute(_sent(text), [_value(each) for each in values])
+
+    def change_all(self, statement: Statement, rows: Sequence[Sequence[Any]], /) -> int:
+        """Do a statement for many rows of values, which are one text: a hundred arrays would cost more than the
+        statements that they save."""
+        if len(rows) == 1:
+            done = self._sent(f"{statement.single(self.shared)}{_NUMBERED}", rows[0])
+            self._note_number(done)
+            return done.rowcount
+        changed = 0
+        for some in _as_json(rows):
+            done = self._connection.execute(_many(statement), (some,))
+            self._note_number(done)
+            changed += done.rowcount
+        return changed
+
+    def _note_number(self, done: psycopg.Cursor[tuple[Any, ...]]) -> None:
+        if (row := done.fetchone()) is not None:
+            self._number = str(row[0])
 
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> psycopg.Cursor[tuple[Any, ...]]:
         """Do one statement for each of many rows of values."""
@@ -318,6 +346,7 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
             connection.execute("SET default_transaction_read_only TO on")
         else:
             connection.execute(f"SET idle_in_transaction_session_timeout TO '{IDLE_SECONDS}s'")
+            connection.execute(_BY_INDEX)
     except psycopg.Error as error:
         connection.close()
         raise _problem_of(error, server) from None
@@ -390,6 +419,39 @@ def _version(database: PostgresDatabase) -> int:
 def _sent(text: str) -> LiteralString:
     """Return a statement with the marks of psycopg. None of ours has a question mark or a percent sign in it."""
     return text.replace("%", "%%").replace("?", "%s")
+
+
+@cache
+def _many(statement: Statement) -> LiteralString:
+    """Return a statement that takes rows of values as the text of a JSON array."""
+    types = dict(re.findall(r"\b(\w+) (TEXT|INTEGER|REAL)\b", " ".join(sum(schema.MIGRATIONS, ()))))
+    given = ", ".join(f"v{at} {_TYPES[types[name]]}" for at, name in enumerate(statement.columns))
+    source = f"json_to_recordset(?::json) AS given({given})"
+    numbers = count()
+    text = re.sub(r"\?", lambda _: f"given.v{next(numbers)}", statement.text)
+    text = (
+        text.replace(GIVEN, f" FROM {source}").replace(BESIDE, f"{source}, ").replace(SHARED, PostgresDatabase.shared)
+    )
+    return _sent(f"{text}{_NUMBERED}")
+
+
+def _as_json(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield rows as JSON arrays of objects, none much larger than its largest row."""
+    waiting: list[bytes] = []
+    size = 0
+    for row in rows:
+        waiting.append(msgspec.json.encode({f"v{at}": _in_json(each) for at, each in enumerate(row)}))
+        size += len(waiting[-1])
+        if size > _LARGEST:
+            yield f"[{b','.join(waiting).decode()}]"
+            waiting, size = [], 0
+    if waiting:
+        yield f"[{b','.join(waiting).decode()}]"
+
+
+def _in_json(value: Value) -> Value:
+    """Return a value as JSON has it: a fraction that is no number is its name."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else _value(value)
 
 
 def _defined(statement: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.database import BESIDE, GIVEN, SHARED, Change, Changes, Statement
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.data import Value
 from prosa.records.run import CallRecord, RunFilter, RunRecord, RunState
@@ -39,21 +40,40 @@ class DamagedRecord(StoreProblem):
     """What the store has of one run or batch is none of ours; the rest may well be."""
 
 
-_INSERT_RUN = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
+def insertion(table: str, columns: Sequence[str], rank: int = 0, more: str = "") -> Statement:
+    """Return the statement that inserts rows of a table; ``more`` says what happens to those that are there."""
+    text = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join('?' * len(columns))}{GIVEN} WHERE true{more}"
+    return Statement(text, tuple(columns), rank)
+
+
 _HELD = "FROM run WHERE id = ? AND attempts = ?"
 """The fence: a run whose attempt is that of the writer."""
 
-_ASK = f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) SELECT {', '.join('?' * len(CALL_COLUMNS))} {_HELD}"
-_ASK_AGAIN = (
-    f" ON CONFLICT (run, path, attempt) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}"
+_BEGIN, _ASK, _ANSWER, _END, _FORGET = range(5)
+"""The order of what is written of one run."""
+
+_INSERT_RUN = insertion("run", RUN_COLUMNS, _BEGIN)
+_INSERT_CALL = Statement(
+    f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) SELECT {', '.join('?' * len(CALL_COLUMNS))}"  # noqa: S608
+    f" FROM {BESIDE}run WHERE id = ? AND attempts = ?{SHARED} ON CONFLICT (run, path, attempt)"
+    f" DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}",
+    (*CALL_COLUMNS, "id", "attempts"),
+    _ASK,
 )
 """A call that failed may be asked for once more at its place, as when the budget leaves room for an answer alone."""
 
-_ANSWER = (
-    "UPDATE call SET state = ?, answer = ?, reply = ?, is_error = ?, error = ?, answered_by = ?, service = ?,"
-    " finish = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, seconds = ?"
-)
-_ANSWERED = f" WHERE run = ? AND path = ? AND attempt = ? AND EXISTS (SELECT 1 {_HELD}"
+_SAID = ("state", "answer", "reply", "is_error", "error", "answered_by", "service", "finish")
+_TOOK = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
+
+
+def _answering(more: str) -> Statement:
+    changed = ", ".join(f"{each} = ?" for each in (*_SAID, *_TOOK))
+    at = f"run = ? AND path = ? AND attempt = ? AND EXISTS (SELECT 1 {_HELD}{SHARED})"
+    columns = (*_SAID, *_TOOK, "run", "path", "attempt", "id", "attempts")
+    return Statement(f"UPDATE call SET {changed}{more}{GIVEN} WHERE {at}", columns, _ANSWER)  # noqa: S608
+
+
+_ANSWER_CALL, _ANSWER_FORGOTTEN = _answering(""), _answering(", request = NULL")
 _CLAIM = (
     "UPDATE run SET attempts = attempts + 1, crashes = crashes + ?, holder = ?, host = ?, state = 'open',"
     " ended = NULL, kind = NULL, error = NULL WHERE id = ? AND attempts = ?"
@@ -65,22 +85,26 @@ _TOTALS = (
     " FROM call WHERE run = ? AND state = 'answered'"
 )
 _COUNTED = f"(calls, tools, input_tokens, output_tokens, cached_tokens) = ({_TOTALS}), cost = ?, priced = ?"
-_SAID = "state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?"
-_END = f"UPDATE run SET {_SAID}, {_COUNTED}"  # noqa: S608 - names of ours
-_ENDED = " WHERE id = ? AND attempts = ?"
-_FORGET_CALLS = "UPDATE call SET request = NULL, reply = NULL WHERE run = ?"
+_OUTCOME = "state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?"
+_FORGOTTEN = f"UPDATE call SET request = NULL, reply = NULL{GIVEN} WHERE run = ?"  # noqa: S608 - a word of ours
+_FORGET_CALLS = Statement(_FORGOTTEN, ("run",), _FORGET)
 _NO_INPUT = "input = NULL, again = NULL, whole = 0"
-FORGET_CONTENT = (_FORGET_CALLS, f"UPDATE run SET {_NO_INPUT} WHERE id = ?")  # noqa: S608 - names of ours
+FORGET_CONTENT = (_FORGET_CALLS.single(""), f"UPDATE run SET {_NO_INPUT} WHERE id = ?")  # noqa: S608 - names of ours
 """What `summary` takes away: messages, answers, arguments, the input."""
 
 
-def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], None]:
+def _ending(more: str) -> Statement:
+    text = f"UPDATE run SET {_OUTCOME}, {_COUNTED}{more}{GIVEN} WHERE id = ? AND attempts = ?"  # noqa: S608
+    columns = ("state", "kind", "error", "output", "ended", "seconds", "run", "cost", "priced", "id", "attempts")
+    return Statement(text, columns, _END)
+
+
+_END_RUN, _END_FORGOTTEN = _ending(""), _ending(f", {_NO_INPUT}")
+
+
+def begin(run: RunRecord, holder: Callable[[], str]) -> Changes:
     """Record the start of a run; ``holder`` names this process once the store is open."""
-
-    def work(connection: Database) -> None:
-        connection.change(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
-
-    return work
+    return Changes(run.id, lambda: (Change(_INSERT_RUN, stored(astuple(replace(run, holder=holder())))),))
 
 
 def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> Callable[[Database], None]:
@@ -94,25 +118,22 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool
     return work
 
 
-def ask(call: CallRecord) -> Callable[[Database], None]:
+def ask(call: CallRecord) -> Changes:
     """Record a call that is about to be made."""
     row = stored((*astuple(call), call.run, call.attempt))
-
-    def work(connection: Database) -> None:
-        text = f"{_ASK}{connection.shared}{_ASK_AGAIN}"
-        connection.change(text, row, lambda: _not_held(connection, call.run))
-
-    return work
+    change = Change(_INSERT_CALL, row, lambda connection: _not_held(connection, call.run))
+    return Changes(call.run, lambda: (change,))
 
 
-def answer(call: CallRecord) -> Callable[[Database], None]:
+def answer(call: CallRecord) -> Changes:
     """Record the answer or the failure of a call."""
-    return _answer(call)
+    change = _answer(call)
+    return Changes(call.run, lambda: (change,))
 
 
-def _answer(call: CallRecord, *, forget: bool = False) -> Callable[[Database], None]:
-    """Record the answer of a call; ``forget`` keeps neither what was asked nor what was said."""
-    reply, more = (None, ", request = NULL") if forget else (call.reply, "")
+def _answer(call: CallRecord, *, forget: bool = False) -> Change:
+    """Return what records the answer of a call; ``forget`` keeps neither what was asked nor what was said."""
+    reply, statement = (None, _ANSWER_FORGOTTEN) if forget else (call.reply, _ANSWER_CALL)
     said = (call.state, call.answer, reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
     row = stored((*said, *took, call.run, call.path, call.attempt, call.run, call.attempt))
@@ -122,11 +143,7 @@ def _answer(call: CallRecord, *, forget: bool = False) -> Callable[[Database], N
             return _not_held(connection, call.run)
         return Unwritable(f"call {call.path} of run {call.run} is not in the store, so its answer cannot be")
 
-    def work(connection: Database) -> None:
-        text = f"{_ANSWER}{more}{_ANSWERED}{connection.shared})"
-        connection.change(text, row, lambda: refused(connection))
-
-    return work
+    return Change(statement, row, refused)
 
 
 def end(
@@ -142,21 +159,17 @@ def end(
     priced: str | None = None,
     forget: bool,
     answered: CallRecord | None = None,
-) -> Callable[[Database], None]:
+) -> Changes:
     """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls. The answer
     of its only call, ``answered``, is recorded first, where it is not yet."""
     row = stored((state, kind, error, output, ended, seconds, run.id, cost, priced, run.id, run.attempts))
-    text = f"{_END}, {_NO_INPUT}{_ENDED}" if forget else f"{_END}{_ENDED}"
-    before = None if answered is None else _answer(answered, forget=forget)
-
-    def work(connection: Database) -> None:
-        if before is not None:
-            before(connection)
-        connection.change(text, row, lambda: _not_held(connection, run.id))
-        if forget and answered is None:
-            connection.change(_FORGET_CALLS, (run.id,))
-
-    return work
+    statement = _END_FORGOTTEN if forget else _END_RUN
+    ends = Change(statement, row, lambda connection: _not_held(connection, run.id))
+    if answered is not None:
+        found = [_answer(answered, forget=forget), ends]
+    else:
+        found = [ends, Change(_FORGET_CALLS, (run.id,))] if forget else [ends]
+    return Changes(run.id, lambda: found)
 
 
 def stored(values: Sequence[object]) -> list[object]:

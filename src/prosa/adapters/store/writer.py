@@ -20,10 +20,12 @@ from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, get_ident
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from prosa.adapters.store.database import Change, Changes, Statement
 from prosa.adapters.store.opening import is_of_values, open_store, problem_of, server_adapter, unwritable
 from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
@@ -197,6 +199,10 @@ class Writer:
                 future.set_exception(each)
 
 
+class _Uneven(Exception):
+    """One of many changes is refused, and which one is not known."""
+
+
 class _Group(Struct, eq=False):
     """Pieces of work that become one transaction, and what came of each."""
 
@@ -205,24 +211,64 @@ class _Group(Struct, eq=False):
     batch: list[_Waiting]
     done: list[tuple[Commit[Any], Any]] = field(default_factory=list)
     refused: list[tuple[Commit[Any], RunError]] = field(default_factory=list)
+    changes: dict[Statement, list[Change]] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
 
     def commit(self) -> None:
         """Do all of it; piece by piece where one of them cannot be written. Raises what the database does."""
         try:
-            self.connection.transact(lambda: self._work(lambda work: work(self.connection)))
+            self.connection.transact(self._together)
         except Exception as error:
-            if not is_of_values(error):
+            if not isinstance(error, _Uneven) and not is_of_values(error):
                 raise
-            self.connection.transact(lambda: self._work(self._alone))
+            self.connection.transact(self._one_by_one)
 
-    def _work(self, do: Callable[[Work[Any]], Any]) -> None:
-        self.done.clear()
-        self.refused.clear()
+    def _together(self) -> None:
+        """Do the pieces in their order, but the same changes of many runs as one."""
+        self._begin()
         for work, future in self.batch:
             try:
-                self.done.append((future, do(work)))
+                if isinstance(work, Changes):
+                    self._add(work)
+                    self.done.append((future, None))
+                else:
+                    self._change()
+                    self.done.append((future, work(self.connection)))
             except RunError as error:
                 self.refused.append((future, error))
+        self._change()
+
+    def _add(self, work: Changes) -> None:
+        if work.fence is not None:
+            work.fence(self.connection)
+        changes = work.changes()
+        if changes[0].statement.rank <= self.ranks.get(work.run, -1):
+            self._change()  # what is written of one run is written in its order
+        self.ranks[work.run] = changes[-1].statement.rank
+        for each in changes:
+            self.changes.setdefault(each.statement, []).append(each)
+
+    def _change(self) -> None:
+        """Do the changes that wait. Raises `_Uneven` where one of them is refused."""
+        for statement in sorted(self.changes, key=lambda each: each.rank):
+            some = self.changes[statement]
+            done = self.connection.change_all(statement, [each.values for each in some])
+            if done != len(some) and some[0].otherwise is not None:
+                raise _Uneven
+        self.changes.clear()
+        self.ranks.clear()
+
+    def _one_by_one(self) -> None:
+        self._begin()
+        for work, future in self.batch:
+            try:
+                self.done.append((future, self._alone(work)))
+            except RunError as error:
+                self.refused.append((future, error))
+
+    def _begin(self) -> None:
+        for each in (self.done, self.refused, self.changes, self.ranks):
+            each.clear()
 
     def _alone(self, work: Work[T]) -> T:
         """Return one piece of work, of which nothing is left where it fails."""
@@ -256,6 +302,9 @@ class FencedWriter:
 
     def do(self, work: Work[T], *, within: float = 0.0) -> Commit[T]:
         """Return what ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
+
+        if isinstance(work, Changes):
+            return self._writer.do(cast("Work[T]", replace(work, fence=self._check)), within=within)
 
         def checked(connection: Database) -> T:
             self._check(connection)

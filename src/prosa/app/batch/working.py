@@ -257,15 +257,19 @@ class Slots:
     @asynccontextmanager
     async def taken(self, wanted: int) -> AsyncIterator[None]:
         """Wait for so many slots, in the order in which they are asked for."""
-        async with self._turn, self._changed:
-            await self._changed.wait_for(lambda: self.free >= wanted)
+        if self._turn.locked() or self.free < wanted:
+            async with self._turn, self._changed:
+                await self._changed.wait_for(lambda: self.free >= wanted)
+                self.free -= wanted
+        else:
             self.free -= wanted
         try:
             yield
         finally:
             self.free += wanted
-            async with self._changed:
-                self._changed.notify_all()
+            if self._turn.locked():  # by the one that waits for enough of them
+                async with self._changed:
+                    self._changed.notify_all()
 
 
 class _Guarded(Struct, frozen=True):
@@ -365,14 +369,14 @@ class LeaseWorker(Struct, eq=False):
 
     async def next(self) -> LeasedJob | None:
         """Return the next row, of a further lease where this process has none that waits. Raises `StoreProblem`."""
-        async with self._taking:
-            while not self.stop.is_set():
-                while self._waiting:
-                    job = self._waiting.popleft()
-                    if job.held.is_wanted:
-                        return job
-                    await self._left(job.held)
-                if not await self._take():
+        while not self.stop.is_set():
+            while self._waiting:
+                job = self._waiting.popleft()
+                if job.held.is_wanted:
+                    return job
+                await self._left(job.held)
+            async with self._taking:
+                if not self._waiting and not self.stop.is_set() and not await self._take():
                     await self.rest(POLL)
         return None
 
