@@ -120,6 +120,29 @@ def test_garbage_on_the_wire_ends_nothing(folder: Path):
         assert process.wait(LONGEST) == 0
 
 
+def test_a_line_that_is_no_message_is_answered(folder: Path):
+    """Its client waits for an answer, for as long as it has patience."""
+    wrong = {
+        b"not json": (None, -32700),
+        b'{"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "skill://\\ud800"}}': (2, -32700),
+        b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}': (None, -32700),
+        b"[" * 50_000: (None, -32700),
+        b'{"id": 3, "method": "ping"}': (3, -32600),
+        b'{"jsonrpc": "2.0", "id": "four", "method": "ping", "params": [1]}': ("four", -32600),
+        b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]': (None, -32600),
+    }
+    unanswered = [b"", b'{"jsonrpc": "2.0", "method": "notifications/x", "params": [1]}']
+    with started(folder) as process:
+        out, err = process.communicate(line(INITIALIZE) + b"\n".join([*unanswered, *wrong, b""]), timeout=LONGEST)
+    found = {each["id"]: each for each in map(json.loads, out.splitlines()) if each["id"] is not None}
+    nameless = [json.loads(each)["error"]["code"] for each in out.splitlines() if json.loads(each)["id"] is None]
+    assert "result" in found.pop(1) and b"Traceback" not in err
+    assert [(name, each["error"]["code"]) for name, each in found.items()] == [
+        each for each in wrong.values() if each[0] is not None
+    ]
+    assert nameless == [code for name, code in wrong.values() if name is None]
+
+
 def test_it_ends_with_its_client_and_prints_nothing_but_the_protocol(folder: Path):
     with started(folder) as process:
         out, err = process.communicate(line(INITIALIZE), timeout=LONGEST)

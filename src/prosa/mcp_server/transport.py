@@ -8,17 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any, TypeAlias, cast
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from msgspec import Struct, field
+from pydantic import ValidationError
 
+from prosa.data import Value
+from prosa.data.surrogates import has_surrogate
 from prosa.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from mcp.shared._context_streams import ContextSendStream
+
+Incoming: TypeAlias = SessionMessage | Exception
 
 PATH = "/mcp"
 MAX_BODY = 4 * 1024 * 1024
@@ -29,10 +41,56 @@ def serve_stdio(server: Server[Any]) -> None:
     """Answer on standard output what comes on standard input, until that ends."""
 
     async def run() -> None:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+            send, receive = anyio.create_memory_object_stream[Incoming]()
+            group.start_soon(_relay, incoming, send, outgoing)
+            await server.run(receive, outgoing, server.create_initialization_options())
+            group.cancel_scope.cancel()
 
     anyio.run(run)
+
+
+async def _relay(
+    incoming: AsyncIterable[Incoming],
+    messages: MemoryObjectSendStream[Incoming],
+    outgoing: ContextSendStream[SessionMessage],
+) -> None:
+    """Pass messages on, and refuse lines that are none, which the library drops: their client waits for an answer."""
+    async with messages:
+        async for each in incoming:
+            if not isinstance(each, ValidationError):
+                await messages.send(each)
+            elif (answer := refusal(each)) is not None:
+                await outgoing.send(SessionMessage(answer))
+
+
+def refusal(error: ValidationError) -> JSONRPCError | None:
+    """Return the answer to a line that is no message, with the id of its request if it has one; None for a blank line
+    and for a notification."""
+    found = error.errors(include_url=False)
+    reason, line = found[0]["msg"], found[0]["input"]
+    if found[0]["type"] == "json_invalid":
+        if not line.strip():
+            return None
+        code, message, given = PARSE_ERROR, "Parse error", _decoded(line)
+    else:
+        code, message = INVALID_REQUEST, "Invalid Request"
+        given = next((each["input"] for each in found if each["type"] == "missing"), None)
+    fields = given if isinstance(given, dict) else {}
+    if "method" in fields and "id" not in fields:
+        return None
+    number = fields.get("id")
+    is_id = isinstance(number, int) or (isinstance(number, str) and not has_surrogate(number))
+    error_data = ErrorData(code=code, message=message, data=reason)
+    return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error_data)
+
+
+def _decoded(line: str) -> Value:
+    """Return what Python reads in a line that the library refuses, such as half of a surrogate pair."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def http_application(
