@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.sqlite.opening import index_path, open_index, open_reader
+from prosa.adapters.sqlite.opening import index_path, is_frozen, open_index, open_reader
 from prosa.adapters.sqlite.schema import SCHEMA_VERSION
 from prosa.corpus.errors import IndexProblem
 from tests.adapters.sqlite.place import Place
@@ -139,6 +139,35 @@ def test_a_reader_sees_the_index_before_a_change_or_after_it(place: Place):
     assert reader.execute("SELECT count(*) FROM edge").fetchone() == (0,)
     with pytest.raises(sqlite3.OperationalError):
         reader.execute("DELETE FROM document")
+
+
+def test_an_index_in_a_place_that_is_only_read_is_used_as_it_is(place: Place, monkeypatch: pytest.MonkeyPatch):
+    place.refresh()
+    place.index.close()
+    path = place.index.path
+    path.with_name(f"{path.name}.lock").unlink()
+    before = sorted(path.parent.iterdir())
+    monkeypatch.setattr(os, "access", lambda where, mode: False)
+    assert not place.index.is_new and len(place.index.documents()) == 30
+    assert place.ask("SELECT count(*) FROM document") == [30]
+    assert sorted(path.parent.iterdir()) == before
+    place.index.close()
+    path.chmod(0o620)
+    with pytest.raises(IndexProblem, match="may be written by others"):
+        place.index.documents()
+    path.chmod(0o600)
+    path.write_bytes(b"no index at all" * 100)
+    with pytest.raises(IndexProblem, match="was no SQLite file"):
+        place.index.documents()
+
+
+def test_an_index_with_a_log_is_not_read_without_it(place: Place, monkeypatch: pytest.MonkeyPatch):
+    """What is in the log alone would be missing, or half of a page there."""
+    place.refresh()
+    monkeypatch.setattr(os, "access", lambda where, mode: False)
+    assert not is_frozen(place.index.path)
+    place.index.close()
+    assert is_frozen(place.index.path)
 
 
 def test_x10_the_index_is_for_its_owner_alone(place: Place, monkeypatch: pytest.MonkeyPatch):

@@ -52,8 +52,11 @@ class Index(Struct):
     def connection(self) -> sqlite3.Connection:
         """Return a connection that only reads, and never waits for a writer. Raises `IndexProblem`."""
         if self._reader is None:
-            self.writer()
-            self._reader = opening.open_reader(self.path)
+            if self._writer is None and opening.is_frozen(self.path):
+                self._reader = opening.open_frozen(self.path)
+            else:
+                self.writer()
+                self._reader = opening.open_reader(self.path)
         return self._reader
 
     def writer(self) -> sqlite3.Connection:
@@ -122,7 +125,7 @@ class Index(Struct):
     @property
     def is_new(self) -> bool:
         """Whether no refresh has ever filled it: then it says nothing about the documents. Raises `IndexProblem`."""
-        return not meta(self.writer(), "mark")
+        return not meta(self._writer or self.connection(), "mark")
 
     def documents(self) -> list[Node]:
         """Return all documents, by path."""

@@ -44,6 +44,8 @@ DAMAGE = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
 """Errors from reading a broken file: SQLite detects most damage, the rest is invalid text, numbers or JSON."""
 
 
+ELSEWHERE = "PROSA_CACHE_DIR names another place"
+
 TRIES = 5
 """How often a file is opened that is broken, or that other processes replace meanwhile."""
 
@@ -94,6 +96,25 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def is_frozen(path: Path) -> bool:
+    """Return whether an index lies where nothing can be written, as in the image of a container, and is complete: no
+    log of writes waits to be worked into it."""
+    log = Path(f"{path}-wal")
+    return path.is_file() and not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+
+
+def open_frozen(path: Path) -> sqlite3.Connection:
+    """Return a connection to an index that `is_frozen`. Raises `IndexProblem`."""
+    _require_own(path, path.lstat())
+    connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        _check(connection)
+    except DAMAGE as error:
+        connection.close()
+        raise IndexProblem(f"the index {path} {complaint_of(error)}", hint=ELSEWHERE) from None
+    return connection
+
+
 def is_damage(error: Exception) -> bool:
     """Return whether an error shows a broken file rather than a wrong query."""
     name = getattr(error, "sqlite_errorname", "")
@@ -108,7 +129,7 @@ def unusable(error: Exception, path: Path) -> IndexProblem | None:
         hint = "try again, or use --no-refresh to ask what the index holds now"
         return IndexProblem(f"another process is writing the index {path}", hint=hint)
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")):
-        hint = "PROSA_CACHE_DIR names another place"
+        hint = ELSEWHERE
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             hint = f"is the disk full? {hint}"
         return IndexProblem(f"the index {path} cannot be written: {error}", hint=hint)
@@ -172,7 +193,8 @@ def complaint_of(error: Exception) -> str:
 
 def read_only_uri(path: Path) -> str:
     """Return the address under which SQLite opens a file to be read and nothing else."""
-    return f"{path.absolute().as_uri()}?mode=ro"
+    mode = "ro&immutable=1" if is_frozen(path) else "ro"  # without a log nothing else is read, and no file made
+    return f"{path.absolute().as_uri()}?mode={mode}"
 
 
 # A lock that ends with its process, so that two processes never replace one broken index at once. In: the path of an
@@ -195,8 +217,9 @@ def held(path: Path, *, alone: bool) -> Iterator[None]:
     try:
         descriptor = os.open(f"{path}.lock", flags, _PRIVATE)
     except OSError as error:
-        message = f"the index {path} cannot be made: {error.strerror or error}"
-        raise IndexProblem(message, hint="PROSA_CACHE_DIR names another place") from None
+        message = f"the index {path} cannot be {'written' if path.exists() else 'made'}: {error.strerror or error}"
+        hint = f"{ELSEWHERE}; --no-refresh uses it as it is" if is_frozen(path) else ELSEWHERE
+        raise IndexProblem(message, hint=hint) from None
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
@@ -228,9 +251,13 @@ def make_private(path: Path) -> None:
             os.close(os.open(path, flags, PRIVATE))
         found = path.lstat()
     except OSError as error:
-        raise IndexProblem(
-            f"the index {path} cannot be made: {error.strerror or error}", hint="PROSA_CACHE_DIR names another place"
-        ) from None
+        raise IndexProblem(f"the index {path} cannot be made: {error.strerror or error}", hint=ELSEWHERE) from None
+    _require_own(path, found)
+    if sys.platform != "win32" and stat.S_IMODE(found.st_mode) != PRIVATE:
+        path.chmod(PRIVATE)
+
+
+def _require_own(path: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise IndexProblem(f"the index {path} is not a regular file and is not used", hint="remove it")
     if sys.platform == "win32":
@@ -239,8 +266,6 @@ def make_private(path: Path) -> None:
         raise IndexProblem(f"the index {path} belongs to another user and is not used", hint="remove it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise IndexProblem(f"the index {path} may be written by others and is not used", hint="remove it")
-    if stat.S_IMODE(found.st_mode) != PRIVATE:
-        path.chmod(PRIVATE)
 
 
 def inode_of(path: Path) -> int:
