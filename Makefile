@@ -130,7 +130,7 @@ $(DEV): requirements/dev.lock $(RUN)
 	$(INSTALL) -r $<
 	@touch $@
 
-# The interpreter of the sandbox, compiled for this machine.
+# The interpreter of the sandbox, compiled for this machine, and the tables of characters of properties.
 $(COMPILED): $(PACKAGE)
 	$(BIN)/python -m tests.compiled
 	@touch $@

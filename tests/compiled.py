@@ -1,4 +1,5 @@
-"""The interpreter of the sandbox, compiled once for all tests: its compilation takes ten seconds of a processor."""
+"""What is made once for all tests: the interpreter of the sandbox, compiled, which takes ten seconds of a processor,
+and the tables of characters that properties draw from, which take two in each worker."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import asyncio
 import os
 import shutil
 from pathlib import Path
+
+from hypothesis import strategies
 
 from prosa.adapters.sandbox import WasmSandbox
 
@@ -43,3 +46,4 @@ def _compiled() -> list[Path]:
 
 if __name__ == "__main__":
     _compiled()
+    strategies.text().validate()  # keeps them in .hypothesis

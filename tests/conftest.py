@@ -28,7 +28,7 @@ from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
 from tests.compiled import lend_compiled
-from tests.distribution import ByFile, in_order
+from tests.distribution import ByFile, in_order, report_less
 from tests.memory import in_memory
 
 settings.register_profile(
@@ -74,7 +74,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Ends the session where a browser, an embedded model or a box is required and there is none, and where the tests
     of what is installed would test this tree."""
     if Path(prosa.__file__).is_relative_to(_ROOT / "src") == INSTALLED:
@@ -85,6 +85,7 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"PROSA_EMBEDDED=required, and {lacking}")
     if boxes.is_required() and (lacking := boxes.missing()):
         raise pytest.UsageError(f"PROSA_BUBBLEWRAP=required, and {lacking}")
+    report_less(config)
 
 
 def pytest_report_header() -> list[str]:

@@ -1,12 +1,13 @@
 """How the tests of a session are shared out to workers: by file, and whole folders where they share something costly.
 
 A browser, a model, a server or what one module parsed is so made once and not in each worker. What takes longest comes
-first, so that the many short files fill up the end.
+first, so that the many short files fill up the end. Workers report only what a session shows of a test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from xdist.remote import Producer
@@ -58,6 +59,31 @@ class ByFile(LoadScopeScheduling):
         scope, assigned = self._split_scope(self.registered_collections[node][item_index]), self.assigned_work[node]
         if all(assigned[scope].values()):
             del assigned[scope]
+
+
+def report_less(config: pytest.Config) -> None:
+    """Let a worker report a test once: not its beginning, and not that it was set up and cleaned up as it should. Each
+    report takes a millisecond of two processors. Who asks for durations, or for a file of results, gets all."""
+    if config.option.durations or config.option.xmlpath:
+        return
+    for each in config.pluginmanager.get_plugins():
+        if type(each).__name__ == "WorkerInteractor":  # a worker has a class of its own, which nothing can import
+            each.sendevent = _without_what_is_of_no_use(each.sendevent)
+
+
+def _without_what_is_of_no_use(send: Callable[..., None]) -> Callable[..., None]:
+    def sent(name: str, **said: Any) -> None:
+        if not _is_of_no_use(name, said):
+            send(name, **said)
+
+    return sent
+
+
+def _is_of_no_use(name: str, said: dict[str, Any]) -> bool:
+    if name != "testreport":
+        return name == "logstart"
+    report = said["data"]
+    return report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
