@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Coroutine
+from concurrent.futures import Future, wait
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -185,12 +187,14 @@ class Killed(World):
     """Stops the search at a call, as Ctrl-C and `kill` do."""
 
     left = 0
+    waited = False
 
     async def complete(self, request, on_text=None):  # type: ignore[no-untyped-def]
         self.left -= 1
         if self.left < 0:
             next(each for each in asyncio.all_tasks() if each.get_coro().__name__ == "improve").cancel()
             await asyncio.sleep(60)
+            self.waited = True
         return await super().complete(request, on_text)
 
 
@@ -206,6 +210,7 @@ def test_x41_a_killed_search_goes_on_where_it_was(calls: int, here: Path):
     killed.left = calls
     with pytest.raises(asyncio.CancelledError):
         improved(folder, killed, kept=kept, test={"at_once": 1})
+    assert not killed.waited
     notices: list[str] = []
     world = World(answers, texts[len(killed.proposed) :] or texts)
     found = improved(folder, world, kept=kept, notices=notices)
@@ -218,6 +223,26 @@ def test_x41_a_killed_search_goes_on_where_it_was(calls: int, here: Path):
     assert not set(killed.asked) & set(world.asked), "nothing that was answered is asked again"
     assert sorted((*killed.asked, *world.asked)) == sorted(whole.asked)
     assert [*killed.proposed, *world.proposed] == whole.proposed
+
+
+@pytest.mark.parametrize("calls", [1, 8])
+def test_x41_a_question_that_begins_while_a_search_is_killed_is_not_waited_for(
+    calls: int, here: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ask = asyncio.run_coroutine_threadsafe
+
+    def slow(work: Coroutine[object, object, str], loop: asyncio.AbstractEventLoop) -> Future[str]:
+        """The thread of the search goes on when the loop has answered the question or stopped the search."""
+        answer = ask(work, loop)
+        wait([answer], timeout=0.2)
+        return answer
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", slow)
+    killed = Killed(greets, [BETTER, BETTER])
+    killed.left = calls
+    with pytest.raises(asyncio.CancelledError):
+        improved(tides(), killed, kept=Memory(), test={"at_once": 1})
+    assert killed.left < 0 and not killed.waited
 
 
 def test_x41_a_recording_is_replayed_without_a_model(here: Path):

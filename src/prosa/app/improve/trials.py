@@ -17,6 +17,7 @@ from hashlib import sha256
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
@@ -287,7 +288,7 @@ class _OnThread(Struct):
     trials: Trials
     loop: asyncio.AbstractEventLoop
     problem: BaseException | None = None
-    stopped: bool = False
+    stopped: Event = field(default_factory=Event)
     cancel: Callable[[], bool] | None = None
 
     def scores(self, text: str, cases: Sequence[str]) -> list[float]:
@@ -300,26 +301,29 @@ class _OnThread(Struct):
 
     def is_over(self) -> bool:
         """Return whether the search is to end."""
-        return self.stopped or self.trials.is_over()
+        return self.stopped.is_set() or self.trials.is_over()
 
     def _asked(self, work: Coroutine[object, object, T]) -> T:
-        if self.stopped:
+        if self.stopped.is_set():
             work.close()
             raise SearchEnded
         answer = asyncio.run_coroutine_threadsafe(_answered(work), self.loop)
         self.cancel = answer.cancel
+        if self.stopped.is_set():  # meanwhile: `stop` has cancelled the question before
+            answer.cancel()
         try:
             return answer.result()
         except CancelledError:
-            self.stopped = True
+            self.stopped.set()
             raise SearchEnded from None
         except _Problem as problem:
-            self.stopped, self.problem = True, problem.cause
+            self.stopped.set()
+            self.problem = problem.cause
             raise SearchEnded from None
 
     def stop(self) -> None:
         """End the search, and what it just asked."""
-        self.stopped = True
+        self.stopped.set()
         if self.cancel is not None:
             self.cancel()
 
