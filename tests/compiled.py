@@ -14,6 +14,7 @@ from prosa.adapters.sandbox import WasmSandbox
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "sandbox-cache"
+_copies: dict[Path, Path] = {}
 
 
 def lend_compiled(cache: Path, *, if_there: bool = False) -> Path:
@@ -25,9 +26,18 @@ def lend_compiled(cache: Path, *, if_there: bool = False) -> Path:
             os.link(compiled, cache / compiled.name)
         except FileExistsError:
             continue
-        except OSError:  # another file system
-            shutil.copyfile(compiled, cache / compiled.name)
+        except OSError:  # another file system, as that of temporary files may be
+            _lend_copy(compiled, cache / compiled.name)
     return cache
+
+
+def _lend_copy(compiled: Path, place: Path) -> None:
+    """Put a link to the copy there that this process made before, or a copy."""
+    try:
+        os.link(_copies.setdefault(compiled, place), place)
+    except OSError:  # this is the first, or the other is gone
+        shutil.copyfile(compiled, place)
+        _copies[compiled] = place
 
 
 def _compiled() -> list[Path]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.desk import Desk
-from tests.cli.programs import CACHE, prosa, user
+from tests.cli.programs import prosa, user
+from tests.compiled import lend_compiled
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
 from tests.model_server.server import ModelServer
@@ -92,21 +93,12 @@ def routed(text: str, _number: int = 0) -> dict[str, str]:
 def test(folder: Path, *arguments: str, server: ModelServer | None = None, **environ: str) -> tuple[int, Desk]:
     """Calls `prosa test`."""
     names = {"OPENAI_BASE_URL": server.base_url} if server is not None else {}
-    names["PROSA_CACHE_DIR"] = str(_own_cache(folder))
+    # A cache that no other test has answers in, with the compiled interpreter of all.
+    names["PROSA_CACHE_DIR"] = str(lend_compiled(folder / "cache", if_there=True))
     return prosa("test", *arguments, "--retries", "0", environ=user(folder, **names, **environ))
 
 
 test.__test__ = False  # type: ignore[attr-defined]
-
-
-def _own_cache(folder: Path) -> Path:
-    """A cache that no other test has answers in, with the compiled interpreter of all, which takes seconds to make."""
-    own = folder / "cache"
-    own.mkdir(mode=0o700, exist_ok=True)
-    for compiled in CACHE.glob("*.cwasm"):
-        if not (own / compiled.name).exists():
-            (own / compiled.name).hardlink_to(compiled)
-    return own
 
 
 def report(at: Desk) -> dict[str, Any]:
