@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -187,7 +187,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def comments(self) -> tuple[Span, ...]:
         """HTML comments, those inside an HTML block too."""
-        return comments(self.parsed, self.html)
+        return comments(self.parsed)
 
     @kept
     def quotes(self) -> tuple[Span, ...]:
@@ -338,10 +338,23 @@ def html(parsed: Parsed) -> tuple[Html, ...]:
     return tuple(sorted(found, key=lambda each: each.span.start))
 
 
-def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
+def comments(parsed: Parsed) -> tuple[Span, ...]:
     """Return the comments, from `<!--` to `-->`, also those inside an HTML block; one without an end ends with its
     block."""
-    return tuple(span for each in found for span in _comments_in(parsed.source.text, each))
+    text = parsed.source.text
+    return tuple(
+        span for each in html_spans(parsed, lambda written: "<!--" in written) for span in _comments_in(text, each)
+    )
+
+
+def html_spans(parsed: Parsed, wanted: Callable[[str], bool]) -> list[Span]:
+    """Return where HTML stands of which a line, or a piece within one, is ``wanted``, in document order."""
+    found, every = parsed.found, parsed.masked  # what was hidden from the parser may hold what is wanted
+    spans = [parsed.span(where) for text, where in found.inline_html if every or wanted(text)]
+    spans += [
+        parsed.block(where) for where, pieces in found.html_blocks if every or any(wanted(each[1]) for each in pieces)
+    ]
+    return sorted(spans)
 
 
 def ids(parsed: Parsed) -> Iterator[str]:
@@ -384,8 +397,8 @@ def _is_comment(text: str) -> bool:
     return text.lstrip(" ").startswith("<!--")
 
 
-def _comments_in(text: str, each: Html) -> Iterator[Span]:
-    start, end = each.span.start, each.span.end
+def _comments_in(text: str, each: Span) -> Iterator[Span]:
+    start, end = each.start, each.end
     while (start := text.find("<!--", start, end)) >= 0:
         close = text.find("-->", start + 2, end)  # `<!-->` is a whole comment
         stop = end if close < 0 else close + 3
@@ -413,6 +426,8 @@ def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
 
 def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
     """Return the references without a definition. A label there has no blank space: `[^ a]` is running text."""
+    if not parsed.found.brackets:  # most texts hold none
+        return ()
     texts, defined = _as_text(parsed), _defined(parsed)
     return tuple(each for each in texts if _folded(each.label) not in defined)
 

@@ -97,7 +97,7 @@ class LineIndex:
 
     def line(self, offset: int) -> int:
         """Return the line of a character offset, counted from 1."""
-        return bisect_right(self.starts, self._clamped(offset))
+        return bisect_right(self._starts or self.starts, offset) or 1
 
     def offset(self, line: int, column: int) -> int:
         """Return the character offset of a 1-based position; past the end of a line it is the place before its line
@@ -215,6 +215,9 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 _COMMON = bytes((*range(0x09, 0x0E), *range(0x20, 0x7F)))
 """ASCII but its controls; tab, line ends, vertical tab and form feed, which old texts have, are common too."""
 
+_BEYOND = bytes(range(0x80, 0x100))
+"""The bytes of the characters beyond ASCII."""
+
 
 # A source: the text of one file, or of standard input, with its name and its lines.
 
@@ -240,10 +243,19 @@ class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
         return LineIndex(self.text)
 
     @kept
+    def _uncommon(self) -> bytes:
+        return self.text.encode("utf-8", "surrogatepass").translate(None, _COMMON)
+
+    @kept
     def uncommon(self) -> str:
         """Return the control characters of the text and those beyond ASCII, in order. Most texts have few: to take the
         others away is quicker than one search for any of the rare ones."""
-        return self.text.encode("utf-8", "surrogatepass").translate(None, _COMMON).decode("utf-8", "surrogatepass")
+        return self._uncommon.decode("utf-8", "surrogatepass")
+
+    @kept
+    def controls(self) -> str:
+        """Return the control characters of the text, in order."""
+        return self._uncommon.translate(None, _BEYOND).decode("ascii")
 
     def position(self, offset: int) -> Position:
         """1-based line and column of an offset."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.context.places import is_agent_file
+from prosa.document.document import html_spans
 from prosa.regex import regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding, Subject
@@ -148,10 +149,8 @@ def _may_hide(found: "WalkResult") -> bool:
 def _styled(document: "Document") -> Iterator[_Hidden]:
     """Yield the text in elements that a style or an attribute hides, up to the first end of such an element."""
     text, done = document.source.text, 0
-    for html in document.html:
-        for tag in (
-            _TAG.finditer(text, html.span.start, html.span.end) if "=" in html.text or "idden" in html.text else ()
-        ):
+    for html in html_spans(document.parsed, _may_be_unseen):
+        for tag in _TAG.finditer(text, html.start, html.end):
             if tag.start() < done or tag[1].lower() in _EMPTY or not _is_unseen(tag[2]):
                 continue
             end = text.find(f"</{tag[1]}", tag.end(), tag.end() + MAX_HIDDEN)
@@ -159,11 +158,12 @@ def _styled(document: "Document") -> Iterator[_Hidden]:
             yield _Hidden(tag.end(), done, "hidden element")
 
 
+def _may_be_unseen(tag: str) -> bool:
+    low = tag.lower()
+    return not tag.isascii() or any(sign in low for sign in _UNSEEN_SIGNS)
+
+
 def _is_unseen(attributes: str) -> bool:
-    if attributes.isascii():
-        low = attributes.lower()
-        if not any(sign in low for sign in _UNSEEN_SIGNS):
-            return False
     return bool(_STYLE.search(attributes) or _ATTRIBUTE.search(_QUOTED.sub("", attributes)))
 
 

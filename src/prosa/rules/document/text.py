@@ -23,16 +23,11 @@ REPORTED = (
 """What readers report by name."""
 
 
-_CONTROL = regex(r"[\x00-\x08\x0e-\x1f\x7f]")
-"""C0 but tab, line ends, vertical tab and form feed, which old texts have; and DEL."""
-
-
 @RULES.document("MD016", "control-character", Severity.WARNING)
 def control_character(subject: Subject[object]) -> Iterator[Finding]:
     """Find characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one finding,
     at the first one."""
-    uncommon = subject.source.uncommon
-    found = _CONTROL.findall(uncommon) if uncommon else ()
+    found = subject.source.controls
     if not found:
         return
     at = subject.source.text.index(found[0])
