@@ -154,9 +154,10 @@ def read_fields(
         problems += wrong
         if not wrong:
             found[field.name] = entry
-    names = tuple(field.name for field in table)
-    rest = (entry for entry in entries.values() if not owner.other(entry.key.text))
-    problems += [_unknown(entry, names, owner) for entry in islice(rest, MAX_UNKNOWN)]
+    if entries:
+        names = tuple(field.name for field in table)
+        rest = (entry for entry in entries.values() if not owner.other(entry.key.text))
+        problems += [_unknown(entry, names, owner) for entry in islice(rest, MAX_UNKNOWN)]
     return found, tuple(problems)
 
 

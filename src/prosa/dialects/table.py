@@ -145,6 +145,7 @@ DIALECTS: tuple[DialectRow[object], ...] = (
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 _BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}
 _BY_SUFFIX: tuple[tuple[str, DialectName], ...] = tuple((each, row.name) for row in DIALECTS for each in row.suffixes)
+_SUFFIXES = tuple(suffix for suffix, _ in _BY_SUFFIX)
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")
 """The files that `check` picks up in a folder."""
@@ -200,7 +201,9 @@ def dialect_of_file_name(name: str) -> DialectName | None:
     """Return the dialect that the last part of a path decides, or None when the shape has to (X3)."""
     lowered = name.lower()
     whole = _BY_FILE_NAME.get(lowered)
-    return whole or next((each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix)), None)
+    if whole or not lowered.endswith(_SUFFIXES):
+        return whole
+    return next(each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix))
 
 
 def dialect_of_path(path: str) -> DialectName | None:

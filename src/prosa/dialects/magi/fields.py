@@ -263,6 +263,7 @@ RELATIONSHIP: tuple[Field, ...] = (
 )
 
 
+@lru_cache(maxsize=1024)
 def squashed(name: str) -> str:
     """Return a name without case, hyphens and underscores: what `doc-id`, `doc_id`, `docId` and `DOC-ID` share."""
     return name.lower().replace("-", "").replace("_", "")

@@ -94,7 +94,7 @@ class ChatMessage(Struct, frozen=True):
     def in_effect(self) -> tuple[ConfigLine, ...]:
         """Return the configuration lines that count: none of a disabled message (P8), sampling only of an assistant
         (PA6)."""
-        if self.disabled:
+        if self.disabled or not self.config:
             return ()
         enabled = (line for line in self.config if not line.disabled)
         if self.by_model:
