@@ -34,12 +34,13 @@ def may_hold_address(text: str) -> bool:
     return "://" in text or "@" in text or "www." in text
 
 
-def addresses(text: str) -> Iterator[Address]:
-    """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9)."""
+def addresses(text: str, marked: tuple[str, ...] = ()) -> Iterator[Address]:
+    """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9). Those with a scheme
+    that follow one of some texts are passed over, for a caller that does not want them."""
     done = 0
     for at, look in sorted((at, look) for look, sign in enumerate(_SIGNS) for at in _places(text, sign)):
         if at >= done:
-            found = _LOOKS[look](text, at, done)
+            found = _LOOKS[look](text, at, done, marked)
             if type(found) is Address:
                 yield found
                 done = found.end
@@ -47,8 +48,9 @@ def addresses(text: str) -> Iterator[Address]:
                 done = found
 
 
-def _url(text: str, at: int, done: int) -> Address | int | None:
-    """Return an address around `://`; where it is none, the end of its host."""
+def _url(text: str, at: int, done: int, marked: tuple[str, ...]) -> Address | int | None:
+    """Return an address around `://`; where it is none, the end of its host, and the end of what it could be where it
+    is ``marked``."""
     scheme = text[max(done, at - len("https")) : at].lower()
     if not scheme.endswith(("https", "http")):
         return None
@@ -59,11 +61,14 @@ def _url(text: str, at: int, done: int) -> Address | int | None:
         return None
     if not _is_host(host[0]):
         return host.end()
-    end = _end(text, start, _rest(text, host.end()))
+    rest = _rest(text, host.end())
+    if marked and text.endswith(marked, 0, start):
+        return rest
+    end = _end(text, start, rest)
     return Address(start, end, text[start:end])
 
 
-def _www(text: str, at: int, _: int) -> Address | int | None:
+def _www(text: str, at: int, _: int, __: tuple[str, ...]) -> Address | int | None:
     """Return an address that begins with `www.`, or the end of its host if it is not an address."""
     before = text[max(at - 1, 0) : at]
     host = _HOST.match(text, at)
@@ -75,7 +80,7 @@ def _www(text: str, at: int, _: int) -> Address | int | None:
     return Address(at, end, f"http://{text[at:end]}") if "." in text[at + len("www.") : end] else None
 
 
-def _mail(text: str, at: int, done: int) -> Address | int | None:
+def _mail(text: str, at: int, done: int, _: tuple[str, ...]) -> Address | int | None:
     """Return an address of mail around `@`."""
     start = at
     while start > done and text[start - 1] in _LOCAL:

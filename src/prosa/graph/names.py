@@ -8,7 +8,8 @@ tier with a result decides; several results are ambiguous. No file access.
 # Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
@@ -74,20 +75,24 @@ _NAME = regex(r"(?!.*<[^<>]+>)(?:[./]*[^\W\d_]|[./]*\d+[^\d])")
 placeholder."""
 
 
-def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
-    """Yield the stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and
+def stem_tiers(record: Record, reference: Reference) -> tuple[Tier, ...]:
+    """Return the stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and
     id."""
-    stem = stem_of(reference.target)[1]
-    yield from _stems(stem)
-    named = reference.origin in NAMED
-    if not named and (reference.origin == "ops.graph" or (record.dialect == "ymj" and reference.origin == "wikilink")):
-        return
-    if " " in stem and not named:
-        yield from (Tier(tier.keys) for tier in _stems(stem.replace(" ", "-")))
-    name = folded(reference.target)
-    yield Tier((Key("alias~", name),))
-    yield Tier((Key("title~", name),))
-    yield Tier((Key("id", reference.target),))
+    return _stem_tiers(reference.target, reference.origin, is_record=record.dialect == "ymj")
+
+
+@lru_cache(maxsize=4096)
+def _stem_tiers(target: str, origin: Origin, *, is_record: bool) -> tuple[Tier, ...]:
+    """Return the same. In a vault a few notes are the targets of most links."""
+    stem = stem_of(target)[1]
+    tiers = _stems(stem)
+    named = origin in NAMED
+    if not named and (origin == "ops.graph" or (is_record and origin == "wikilink")):
+        return tiers
+    hyphened = tuple(Tier(tier.keys) for tier in _stems(stem.replace(" ", "-"))) if " " in stem and not named else ()
+    name = folded(target)
+    others = Tier((Key("alias~", name),)), Tier((Key("title~", name),)), Tier((Key("id", target),))
+    return (*tiers, *hyphened, *others)
 
 
 def _stems(stem: str) -> tuple[Tier, Tier]:
