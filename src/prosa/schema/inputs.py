@@ -174,9 +174,24 @@ Schemas = list[Mapping[str, Value]]
 _references = remembered(References)
 
 
+@remembered
+def _has_default(schema: Value) -> bool:
+    """Return whether ``default`` is a key anywhere in the schema."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if "default" in value:
+                return True
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return False
+
+
 def fill_defaults(schema: Value, instance: Value) -> Value:
     """Return the instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, Mapping) or not _has_default(schema):
         return instance
     return _Filling(_references(schema)).filled([schema], instance, 0)
 

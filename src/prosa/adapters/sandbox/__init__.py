@@ -20,5 +20,6 @@ __all__ = ["MIN_MEMORY", "WasmSandbox", "missing_part"]
 def __getattr__(name: str) -> object:
     """Load a name on first use."""
     if name in __all__:
-        return getattr(import_module(f"{__name__}.process"), name)
+        found = globals()[name] = getattr(import_module(f"{__name__}.process"), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
