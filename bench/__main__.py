@@ -185,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md with what was measured")
     parser.add_argument("--render", action="store_true", help="write docs/benchmarks.md of what is known, and end")
     parser.add_argument("--corpus", metavar="PATH", help="a folder, or a tar archive, that `check` and `read` measure")
-    parser.add_argument("--large", action="store_true", help="let `index` measure 50,000 and 100,000 documents too")
+    parser.add_argument("--large", action="store_true", help="index 50,000 and 100,000 documents, run 30,000 rows too")
     parser.add_argument("--install-peers", action="store_true", help="install the pinned programs to measure against")
     parser.add_argument("--rows", choices=SECTIONS, help=argparse.SUPPRESS)
     return parser

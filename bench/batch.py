@@ -1,10 +1,11 @@
-"""A batch beside the same runs without one, and beside the calls alone: processor time of a row, growth with the rows,
-the store alone, a look at many rows."""
+"""A batch beside the same runs without one, and beside the calls alone: processor time of a row, the store alone, a
+look at many rows; growth with the rows where that is asked for (`--large`)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.corpus import write_program
+from bench.indexing import LARGE_VARIABLE
 from bench.measure import Row, own_memory
 from bench.model_calls import model_server, sharded
 from prosa.adapters.providers import OpenAIProvider
@@ -33,8 +35,10 @@ from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.settings import Settings
 
-ROWS, GROWN, SEEN = 3_000, 30_000, 200_000
+FEW, ROWS, GROWN, SEEN = 100, 3_000, 30_000, 200_000
 AT_ONCE, MANY, LATENCY = 32, 1_000, 0.1
+ASKED = {AT_ONCE: 1_500, MANY: ROWS}
+"""Rows over HTTP, by how many of them at once: few at once wait longer for their calls."""
 TURNS = 3
 PLAIN = "plain sharded clients"
 MODEL = "nobody-charges-for-this"
@@ -68,7 +72,8 @@ def rows() -> Iterator[Row]:
         yield Row("a row, processor time", kept.cpu, "ms", "the same runs without a batch", bare, "≤ 0.5 ms more")
         yield Row("rows a second, one process", ROWS / kept.wall, "1/s")
         yield Row("the store alone, four writes a row", _store(folder), "1/s", aim="≥ 1,200")
-        yield from _growth(program, folder)
+        if os.environ.get(LARGE_VARIABLE):
+            yield from _growth(program, folder)
         for at_once in (AT_ONCE, MANY):
             yield from _many(program, folder, at_once)
         yield from _looked(program, folder)
@@ -80,6 +85,7 @@ def _growth(program: Program, folder: Path) -> Iterator[Row]:
         places = {"SQLite": lambda count: folder / f"growth-{count}.sqlite"}
         places |= {"PostgreSQL": lambda _: database()} if database else {}
         for name, place in places.items():
+            _batch(program, folder, place(FEW), _Echo(), FEW)  # loads what a batch needs
             found = [(_batch(program, folder, place(count), _Echo(), count), own_memory()) for count in (ROWS, GROWN)]
             (few, before), (many, after) = found
             what = f"{GROWN:,} rows on {name}, processor time"
@@ -91,18 +97,19 @@ def _many(program: Program, folder: Path, at_once: int) -> Iterator[Row]:
     """Yield rows whose calls go over HTTP, so many at once, in a file and on a server, by turns with the calls
     alone."""
     turns: dict[str, list[_Taken]] = {}
+    count = ASKED[at_once]
     with model_server(LATENCY) as base_url, _database() as database:
         for turn in range(TURNS):
-            turns.setdefault(PLAIN, []).append(asyncio.run(_plain(base_url, at_once)))
+            turns.setdefault(PLAIN, []).append(asyncio.run(_plain(base_url, count, at_once)))
             places = {"SQLite": folder / f"many-{at_once}-{turn}.sqlite"} | (
                 {"PostgreSQL": database()} if database else {}
             )
             for name, place in places.items():
                 provider = OpenAIProvider(api_key=None, base_url=base_url)
-                turns.setdefault(name, []).append(_batch(program, folder, place, provider, ROWS, at_once))
+                turns.setdefault(name, []).append(_batch(program, folder, place, provider, count, at_once))
     plain = turns.pop(PLAIN)
     for name, taken in turns.items():
-        what = f"{ROWS:,} rows on {name}, {at_once:,} at once, calls of {LATENCY * 1000:g} ms"
+        what = f"{count:,} rows on {name}, {at_once:,} at once, calls of {LATENCY * 1000:g} ms"
         pairs = sorted(zip(taken, plain, strict=True), key=lambda pair: pair[0].cpu / pair[1].cpu)
         one, other = pairs[len(pairs) // 2]  # of one turn: their ratio is the median one
         yield Row(f"{what}, processor time of a row", one.cpu, "ms", PLAIN, other.cpu, "≤ 3.3 ms, ≤ 2.5x")
@@ -134,9 +141,9 @@ def _database() -> Iterator[Callable[[], StoreServer] | None]:
         server.remove()
 
 
-async def _plain(base_url: str, at_once: int) -> _Taken:
+async def _plain(base_url: str, count: int, at_once: int) -> _Taken:
     async with sharded(base_url) as ask:
-        numbers = iter(range(ROWS))
+        numbers = iter(range(count))
 
         async def one() -> None:
             for _ in numbers:
@@ -144,7 +151,7 @@ async def _plain(base_url: str, at_once: int) -> _Taken:
 
         started, wall = time.process_time(), time.perf_counter()
         await asyncio.gather(*(one() for _ in range(at_once)))
-        return _Taken((time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall)
+        return _Taken((time.process_time() - started) / count * 1000, time.perf_counter() - wall)
 
 
 def _batch(
