@@ -326,7 +326,7 @@ def _test(told: Comparison) -> str:
     """Return the result of the test, and what is missing for a verdict."""
     assert told.p is not None and told.p_adjusted is not None
     adjusted = "" if told.p_adjusted == told.p else f", adjusted {_p(told.p_adjusted)}"
-    verb = "differs" if told.cases_differing == 1 else "differ"
+    verb = "differs" if 1 in (told.cases_differing, told.cases) else "differ"
     differ = f"{told.cases_differing} of {count_words(told.cases, 'case')} {verb}"
     words = f"p = {_p(told.p)}{adjusted} (sign-flip test, {differ})"
     if told.is_open:

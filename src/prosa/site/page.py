@@ -48,8 +48,10 @@ def read_page(
         return _of_json(content, url)
     if kind in _HTML:
         return _of_html(content, url, said)
-    if not (kind.startswith("text/") or "markdown" in kind or kind in _UNNAMED) or b"\0" in content:
-        raise NoNode(f"is {kind or 'no text'}, not Markdown")
+    if not (kind.startswith("text/") or "markdown" in kind or kind in _UNNAMED):
+        raise NoNode(f"is {kind}, not Markdown")
+    if b"\0" in content:
+        raise NoNode(f"claims to be {kind or 'text'}, and is not")
     place = led(url, said["content-location"]) if said.get("content-location") else ""
     node = node_of_text(_decoded(content), url, url=url, md_url=place if same_site(place, url) else url)
     return _noted(node, content)

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.adapters.files.builds import RECORD, Build
+from prosa.app.site.catalogue import hidden_files
 from prosa.cli.main import main
+from prosa.site.layout import NodeRow
 from prosa.web.static import relative_html
 
 NODE = "---\nid: hours\ntype: page\ntitle: Hours\n---\n# Hours\n\nSee [rules](rules/storm.md), [the ticket](t.ymj).\n"
@@ -343,3 +345,12 @@ def test_ha7_what_was_built_conforms_with_a_readme_that_is_there_twice(site: Pat
     told = capsys.readouterr().out
     assert "passed: no two nodes share an id" in told
     assert "passed: indexes, if any, agree with the nodes" in told
+
+
+def test_a_name_that_leaves_no_room_for_its_json_form_hides_no_file(tmp_path: Path):
+    """A file of that name cannot be, and asking for it must not end the index of the site."""
+    path = f"{'n' * 252}.md"
+    (tmp_path / path).write_text("# Long\n")
+    (tmp_path / "a.json").write_text("{}")
+    rows = [NodeRow(each, "page", "Long", f"/{each}", each, "plain") for each in (path, "a.md")]
+    assert [name for name, _ in hidden_files(tmp_path, rows)] == ["a.json"]

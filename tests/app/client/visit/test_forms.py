@@ -95,7 +95,7 @@ def test_ha8b_a_url_of_another_site_is_no_md_url():
         (b"{", "application/json", "claims to be JSON, and is not"),
         (b"\xff", "application/json", "claims to be JSON, and is not"),
         (b"\x89PNG", "image/png", "is image/png, not Markdown"),
-        (b"a\0b", "text/markdown", "not Markdown"),
+        (b"a\0b", "text/markdown", "claims to be text/markdown, and is not"),
         (b"<h1>Hi</h1><pre>no front matter</pre>", "text/html", "names no Markdown"),
         (b'<link rel=alternate type=text/markdown href="https://x.example/y">', "text/html", "on its own site"),
     ],
