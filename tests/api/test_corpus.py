@@ -192,3 +192,5 @@ def test_files_that_are_named_are_all_that_is_looked_at(corpus: prosa.Corpus, ro
     assert "new.md" in paths and "other.md" not in paths
     (root / "new.md").unlink()
     assert corpus.refresh([str(root / "new.md")]).removed == 1
+    (root / "new.md").write_text("# New")
+    assert corpus.refresh(str(root / "new.md")).added == 1  # not one path for each letter

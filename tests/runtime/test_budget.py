@@ -298,3 +298,10 @@ def test_x26_no_request_has_more_tokens_than_are_reserved(texts: list[str], argu
 )
 def test_x26_amounts_are_short_and_never_below(amount: str, words: str) -> None:
     assert dollars(Decimal(amount)) == words
+
+
+@pytest.mark.parametrize("cap", [None, "five", float("nan")])
+def test_x26_a_cap_that_is_no_amount_is_refused(cap: object):
+    """X26: a comparison with it would raise in the middle of a run, or never hold."""
+    with pytest.raises(ValueError, match="a cap is an amount in US dollars, found"):
+        Ledger(cap)

@@ -113,16 +113,17 @@ class Corpus:
         """What the last refresh did: how many documents were added, changed, removed, and which cannot be read."""
         return self._corpus.report
 
-    def refresh(self, paths: Iterable[str | Path] | None = None) -> Refreshed:
+    def refresh(self, paths: str | Path | Iterable[str | Path] | None = None) -> Refreshed:
         """Update the index to the files, and return the value that `report` then has.
 
-        ``paths`` limits the update to documents that were written or removed: a millisecond or two, however large the
-        corpus. Raises `FileProblem` for a path outside the root.
+        ``paths``, one or several, limits the update to documents that were written or removed: a millisecond or two,
+        however large the corpus. Raises `FileProblem` for a path outside the root.
         """
         with self._lock:
             if paths is None:
                 return self._corpus.refresh()
-            return self._corpus.refresh_paths([Path(each) for each in paths])
+            several = (paths,) if isinstance(paths, str | Path) else paths
+            return self._corpus.refresh_paths([Path(each) for each in several])
 
     def documents(self) -> list[Node]:
         """Return every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""

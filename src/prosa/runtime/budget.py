@@ -13,7 +13,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -85,7 +85,13 @@ class Ledger(Struct):
     _waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.cap = Decimal(str(self.cap))
+        try:
+            cap = Decimal(str(self.cap))
+        except InvalidOperation:
+            cap = Decimal("nan")
+        if cap.is_nan():
+            raise ValueError(f"a cap is an amount in US dollars, found {self.cap!r}")
+        self.cap = cap
 
     @property
     def named(self) -> Decimal:
