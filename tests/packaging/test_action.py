@@ -103,11 +103,11 @@ def step(job: Path, script: Path, **environ: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", ["", ".", "work"])
-def test_x44_installing_runs_nothing_of_the_checkout(job: Path, path: str):
-    """X44: nor where the workflow lets Python look for modules in the checkout."""
-    more = {"PYTHONPATH": str(job / path) if path == "work" else path} if path else {}
-    more |= {"PIP_CONFIG_FILE": "pip.conf"} if path else {}
+@pytest.mark.parametrize("paths", [(), (".", "work")], ids=["no path", "the checkout"])
+def test_x44_installing_runs_nothing_of_the_checkout(job: Path, paths: tuple[str, ...]):
+    """X44: nor where the workflow lets Python look for modules in the checkout, by a relative and by its whole path."""
+    named = os.pathsep.join(str(job / path) if path == "work" else path for path in paths)
+    more = {"PYTHONPATH": named, "PIP_CONFIG_FILE": "pip.conf"} if paths else {}
     script = job / "action" / "packaging" / "github" / "action.sh"
     status, log = step(job, script, PROSA_VERSION="", **more)
     assert (status, "ran [" in log) == (0, True), log
