@@ -9,13 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from prosa.testing import ScriptedService, ServiceRequest
+from tests import warm
 from tests.house.tree import ROOT
 from tools import prove
 
@@ -47,18 +48,36 @@ def environ(tmp_path: Path) -> Iterator[Mapping[str, str]]:
         }
 
 
-def run(environ: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tools.prove", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+Run: TypeAlias = Callable[..., tuple[int, str]]
 
 
-def test_it_records_within_its_budget_and_quotes_what_the_recording_gives(tmp_path: Path, environ: Mapping[str, str]):
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Calls it in an environment; returns the status and what the terminal shows. Its commands are processes."""
+
+    def called(environ: Mapping[str, str], *arguments: str) -> tuple[int, str]:
+        capfd.readouterr()
+        with monkeypatch.context() as patched:
+            for name in os.environ.keys() - environ.keys():
+                patched.delenv(name)
+            for name, value in environ.items():
+                patched.setenv(name, value)
+            patched.setattr(prove.subprocess, "run", warm.run)
+            status = prove.main(arguments)
+        return status, capfd.readouterr().err
+
+    return called
+
+
+def test_it_records_within_its_budget_and_quotes_what_the_recording_gives(
+    tmp_path: Path, environ: Mapping[str, str], run: Run
+):
     readme, proof = tmp_path / "README.md", tmp_path / "proof"
     readme.write_text(MARKED)
     where = ("--proof", str(proof), "--readme", str(readme))
-    asked = run(environ, "--model", "gpt-4o", "--agent", "none", *where)
-    assert asked.returncode == 0, asked.stderr
-    assert "$0.1" in asked.stderr and "spent; recorded in" in asked.stderr
+    status, said = run(environ, "--model", "gpt-4o", "--agent", "none", *where)
+    assert status == 0, said
+    assert "$0.1" in said and "spent; recorded in" in said
     text = readme.read_text()
     assert text.startswith(f"# Prosa\n\n{prove.BEGIN}\n\n```text\n$ prosa test plain.test.md --against examples.md")
     assert "plain.test.md: gpt-4o against examples.md: +0.00 [+0.00, +0.00]: cannot tell\n  p = 1" in text
@@ -67,8 +86,8 @@ def test_it_records_within_its_budget_and_quotes_what_the_recording_gives(tmp_pa
     # Replayed by another person, without key and service, it is the same block.
     readme.write_text(MARKED)
     without = {name: value for name, value in environ.items() if not name.startswith("OPENAI")}
-    again = run(without, "--quote", *where)
-    assert again.returncode == 0, again.stderr
+    status, said = run(without, "--quote", *where)
+    assert status == 0, said
     assert readme.read_text() == text
 
 
@@ -87,12 +106,12 @@ def test_it_asks_nobody_again_within_the_budget_that_was_named(tmp_path: Path, m
     assert all("--yes" in each for each in limits)
 
 
-def test_a_budget_that_is_spent_stops_it(tmp_path: Path, environ: Mapping[str, str]):
+def test_a_budget_that_is_spent_stops_it(tmp_path: Path, environ: Mapping[str, str], run: Run):
     readme, proof = tmp_path / "README.md", tmp_path / "proof"
     readme.write_text(MARKED)
     where = ("--proof", str(proof), "--readme", str(readme))
-    asked = run(environ, "--model", "gpt-4o", "--agent", "none", "--max-cost", "0.02", *where)
-    assert "not measured" in asked.stderr
+    _, said = run(environ, "--model", "gpt-4o", "--agent", "none", "--max-cost", "0.02", *where)
+    assert "not measured" in said
     done = json.loads((proof / "proof.json").read_text())["suites"] if (proof / "proof.json").exists() else []
     assert len(done) <= 2
 
@@ -105,7 +124,7 @@ def test_the_readme_quotes_what_is_recorded_and_until_then_the_plan():
 
 
 def test_without_a_model_it_says_what_to_name():
-    asked = run(dict(os.environ))
+    asked = subprocess.run([sys.executable, "-m", "tools.prove"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert asked.returncode == 2 and "make prove MODEL=gpt-4o" in asked.stderr
 
 
