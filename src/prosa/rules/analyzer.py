@@ -257,8 +257,9 @@ class Analyzer(Struct, frozen=True):
         """Return everything that an analysis depends on except the location of the document: its content, the hints
         about its dialect and its readers, the end of its path, which names of programs and skills come from, and what
         its place says of it."""
-        place = dialect_of_path(real.as_posix()) or ""
-        return f"{digest}:{hints_text(self.hints(real))}:{place}:{'/'.join(real.parts[-2:])}"
+        path = real.as_posix()
+        place = dialect_of_path(path) or ""
+        return f"{digest}:{hints_text(self.hints(real))}:{place}:{'/'.join(path.rsplit('/', 2)[1:])}"
 
 
 def hints_text(hints: Hints) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +24,7 @@ from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
-from prosa.rules.rule import Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
+from prosa.rules.rule import AmongCheck, Bound, Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
 from prosa.source import Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
@@ -322,10 +323,15 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
     facts = corpus.entries.get(real)
     if facts is None:
         return ()
-    checks = [
-        each for each in among_checks(dialects) if each.rule.dialect not in _OWN or each.rule.dialect == facts.dialect
-    ]
-    return found_by(checks, corpus, real, facts)
+    return found_by(_checks_of(dialects, facts.dialect), corpus, real, facts)
+
+
+@lru_cache(maxsize=32)
+def _checks_of(dialects: frozenset[DialectName], dialect: DialectName) -> tuple[Bound[AmongCheck], ...]:
+    """Return the rules for a document of one of some dialects."""
+    return tuple(
+        each for each in among_checks(dialects) if each.rule.dialect not in _OWN or each.rule.dialect == dialect
+    )
 
 
 def dialects_of(corpus: Corpus) -> frozenset[DialectName]:

@@ -87,9 +87,12 @@ def _has_addresses(corpus: Corpus) -> bool:
     names = corpus_names(corpus)
 
     def is_address(path: Path, link: LocalLink) -> bool:
-        if not is_page(link.target, suffix_of(link.target)):
+        target = link.target
+        if target.endswith(".md") and target[-4:-3] not in ("", ".", "/"):
             return False  # as most are: a file has a suffix
-        name = joined(posixpath.dirname(path.as_posix()), link.target)
+        if not is_page(target, suffix_of(target)):
+            return False
+        name = joined(posixpath.dirname(path.as_posix()), target)
         made_of = names.at(name).real if is_page(name, suffix_of(name)) else None
         return made_of is not None and made_of.stem == posixpath.splitext(posixpath.basename(name.rstrip("/")))[0]
 
