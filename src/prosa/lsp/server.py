@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -32,6 +32,8 @@ from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
 from prosa.lsp.session import NOT_INITIALIZED, Session, SessionServer
 from prosa.lsp.wire import fault_of, serve
+
+_T = TypeVar("_T")
 
 
 class ProsaProtocol(LanguageServerProtocol):
@@ -61,6 +63,16 @@ class ProsaProtocol(LanguageServerProtocol):
         document = session.documents.close(params.text_document.uri)
         if document is not None:
             session.closed(document)
+
+    def _send_response(
+        self, msg_id: int | str, result: _T | None = None, error: types.ResponseError | None = None
+    ) -> None:
+        """Send an answer; a dictionary is one in the words of the protocol, and needs no other form."""
+        if isinstance(result, dict) and error is None:
+            self._result_types.pop(msg_id, None)
+            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
+        else:
+            super()._send_response(msg_id, result, error)
 
     def answered_with_nothing(self, number: Value) -> None:
         """Replace an answer of the client that has the wrong form by none, so that its awaiter continues."""
