@@ -78,6 +78,8 @@ def _after_line(text: str, offset: int) -> int:
 
 
 def _fenced(text: str, offset: int, body: Span, line: Span) -> Standing | None:
+    if all(text.find(run, body.start, line.end) < 0 for run in ("```", "~~~")):
+        return None  # no fence up to this line; to look through all lines for one takes far longer
     run, info, start = "", "", 0
     found: Standing | None = None
     for match in _FENCE.finditer(text, body.start):

@@ -34,11 +34,16 @@ class Backlinks(Struct, eq=False):
     front matter, for documents that have any."""
 
     relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
+    _taken: Corpus | None = None
     _known: dict[Path, DocumentFacts] = field(default_factory=dict)
     _asking: dict[str, set[Path]] = field(default_factory=dict)
 
     def take(self, corpus: Corpus) -> None:
-        """Update the index to the present documents; only those with changed facts are processed."""
+        """Update the index to the present documents; only those with changed facts are processed. After a change the
+        corpus is another value (`rules.resident`)."""
+        if corpus is self._taken:
+            return
+        self._taken = corpus
         known, entries = self._known, corpus.entries
         for real, facts in entries.items():
             if known.get(real) is not facts:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -35,6 +35,8 @@ from prosa.rules.resident import ResidentCorpus
 from prosa.rules.rule import DocumentFacts
 from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
+
+_T = TypeVar("_T")
 
 MAX_READINGS = 16
 """Maximum number of cached readings: of the documents being edited, and of those they refer to."""
@@ -62,6 +64,7 @@ class Workspace(Struct, eq=False):
     _checked: dict[Path, str] = field(default_factory=dict)
     _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     searched: dict[Path, tuple[DocumentFacts, str]] = field(default_factory=dict)
+    _parts: dict[Path, tuple[DialectReading[object], dict[str, object]]] = field(default_factory=dict)
     _touched: set[Path] = field(default_factory=set)
     _readings: dict[Path, DialectReading[object]] = field(default_factory=dict)
 
@@ -157,6 +160,18 @@ class Workspace(Struct, eq=False):
             del self._readings[next(iter(self._readings))]
         return kept
 
+    def part(self, reading: DialectReading[object], path: Path, name: str, make: Callable[[], _T]) -> _T:
+        """Return what ``make`` takes from a reading of the document at ``path``, kept under a name until its text
+        changes: an editor asks again and again about the document that its user looks at."""
+        found = self._parts.get(path)
+        if found is None or found[0] is not reading:
+            self._parts = {each: kept for each, kept in self._parts.items() if each in self._readings}
+            found = self._parts[path] = reading, {}
+        parts = found[1]
+        if name not in parts:
+            parts[name] = make()
+        return cast("_T", parts[name])
+
     def put(self, path: Path, text: str | None = None) -> Path:
         """Take in a new text of a document, or without one that the file counts again, and check nothing: `update` does
         that. Return the real path."""
@@ -166,6 +181,7 @@ class Workspace(Struct, eq=False):
         else:
             self.texts[real] = text
         self._readings.pop(real, None)
+        self._parts.pop(real, None)
         if self.resident is None:
             self._touched.add(real)
         return real

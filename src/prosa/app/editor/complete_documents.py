@@ -7,7 +7,7 @@ catalogue in memory; for headings and blocks only their document is read.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.app.editor.candidates import MOST, Candidate, rank_of, steps_between
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.app.editor.cursor import CursorContext, NamedDocument
+from prosa.app.editor.cursor import CursorContext, NamedDocument, runs_of
 from prosa.corpus.moves.writing import percent_encoded
 from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading
@@ -57,21 +57,38 @@ def _detail(known: NamedDocument) -> str:
 
 
 def _nearest(
-    cursor: CursorContext, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
+    cursor: CursorContext, typed: str, documents: Sequence[NamedDocument] | None = None, *, prefix: str = ""
 ) -> list[tuple[NamedDocument, int]]:
     """Return the documents with a name that matches the typed text, the best and nearest of them, each with its
     distance. Paths count from after ``prefix``, which all documents share."""
-    wanted, folder, cut = typed.casefold(), cursor.folder, len(prefix)
-    far: dict[str, int] = {}
+    wanted, cut = typed.casefold(), len(prefix)
     ranked: list[tuple[int, int, int, NamedDocument]] = []
-    for at, known in enumerate(cursor.catalogue.documents if documents is None else documents):
+    perfect = 0
+    for far, at, known in _by_distance(cursor, documents):
         best = _best(known.folded, wanted, cut) if wanted else 0
-        if best is None or known.real == cursor.path:
+        if best is None or (known.path == cursor.here and known.real == cursor.path):
             continue
-        if known.folder not in far:
-            far[known.folder] = steps_between(folder, known.folder)
-        ranked.append((best, far[known.folder], at, known))
-    return [(known, steps) for _, steps, _, known in nsmallest(MOST + 1, ranked)]
+        ranked.append((best, far, at, known))
+        perfect += best == 0
+        if perfect > MOST:
+            break  # what follows is farther away, and matches no better
+    return [(known, far) for _, far, _, known in nsmallest(MOST + 1, ranked)]
+
+
+def _by_distance(
+    cursor: CursorContext, documents: Sequence[NamedDocument] | None
+) -> Iterator[tuple[int, int, NamedDocument]]:
+    """Yield documents, each with its distance and its number, the nearest first, and in their order."""
+    catalogue = cursor.catalogue
+    runs = catalogue.runs if documents is None else runs_of(documents)
+    documents = catalogue.documents if documents is None else documents
+    levels: dict[int, list[tuple[int, int]]] = {}
+    for folder, start, stop in runs:
+        levels.setdefault(steps_between(cursor.folder, folder), []).append((start, stop))
+    for far in sorted(levels):
+        for start, stop in levels[far]:
+            for at in range(start, stop):
+                yield far, at, documents[at]
 
 
 def _best(names: tuple[str, ...], wanted: str, cut: int) -> int | None:
@@ -107,7 +124,7 @@ def link_paths(cursor: CursorContext, typed: str, *, embedded: bool = False) -> 
 
 
 def _paths(
-    cursor: CursorContext, typed: str, documents: Iterable[NamedDocument] | None = None
+    cursor: CursorContext, typed: str, documents: Sequence[NamedDocument] | None = None
 ) -> Iterator[tuple[NamedDocument, str, int]]:
     """Yield documents with their paths from the folder of the cursor, in the style of the typed text: below the folder
     that it starts with, else anywhere."""
@@ -122,8 +139,12 @@ def _paths(
         for known, far in _nearest(cursor, rest, inside, prefix=prefix):
             yield known, f"{lead}{known.path[len(prefix) :]}", far
         return
+    folders: dict[str, str] = {}
     for known, far in _nearest(cursor, rest, documents):
-        yield known, posixpath.relpath(known.path, cursor.folder or "."), far
+        if known.folder not in folders:
+            way = posixpath.relpath(known.folder or ".", cursor.folder or ".")
+            folders[known.folder] = "" if way == "." else f"{way}/"
+        yield known, folders[known.folder] + known.path.rpartition("/")[2], far
 
 
 def _all(cursor: CursorContext, documents: Iterable[NamedDocument] | None) -> Iterable[NamedDocument]:
@@ -155,15 +176,18 @@ def _file_paths(cursor: CursorContext, typed: str) -> Iterator[str]:
     wanted = typed.removeprefix("./").casefold()
     lead = "./" if typed.startswith("./") else ""
     count = 0
-    for path in names.file_names().values():
-        if suffix_of(path) in DOCUMENT_SUFFIXES:
-            continue
+    listed = names.file_names()
+    for path in names.derived("attachments", "paths", lambda: tuple(filter(_is_attachment, listed.values()))):
         near = posixpath.relpath(path, cursor.folder or ".")
         if not wanted or wanted in near.casefold():
             yield f"{lead}{near}"
             count += 1
             if count > MOST:
                 return
+
+
+def _is_attachment(path: str) -> bool:
+    return suffix_of(path) not in DOCUMENT_SUFFIXES
 
 
 def attachments(cursor: CursorContext, typed: str) -> Iterator[Candidate]:

@@ -119,7 +119,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         real = self.real_of(path)
         reading = self.workspace.reading(real) if real in self.workspace.texts else None
         if reading is not None:
-            return record_of(reading, path).references
+            return self.workspace.part(reading, real, "references", lambda: record_of(reading, path).references)
         facts = self.facts(path)
         return self._backlinks.references(real, facts) if facts is not None else ()
 

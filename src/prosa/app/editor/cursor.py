@@ -6,8 +6,9 @@ first access; the dialect is guessed from the names of fields while the front ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -290,11 +291,12 @@ class NamedDocument(NamedTuple):
 
 class NameCatalogue(Struct, frozen=True):
     """``stems`` says how many documents have a stem, case aside; ``rels`` how often a relation is written, by the place
-    where it is."""
+    where it is; ``runs`` are those of the documents (`runs_of`)."""
 
     documents: tuple[NamedDocument, ...] = ()
     stems: dict[str, int] = {}
     rels: dict[tuple[Origin, DialectName], dict[str, int]] = {}
+    runs: tuple[tuple[str, int, int], ...] = ()
 
     def of_dialect(self, dialect: DialectName) -> Iterator[NamedDocument]:
         """Return the documents of one dialect."""
@@ -304,6 +306,17 @@ class NameCatalogue(Struct, frozen=True):
         """Return the relations that documents of a dialect write, the most frequent first."""
         found = self.rels.get((origin, dialect), {})
         return sorted(found, key=lambda rel: (-found[rel], rel))
+
+
+def runs_of(documents: Sequence[NamedDocument]) -> tuple[tuple[str, int, int], ...]:
+    """Return the runs of documents in one folder: the folder, the first number, the one after the last."""
+    runs: list[tuple[str, int, int]] = []
+    start = 0
+    for folder, some in groupby(documents, key=lambda each: each.folder):
+        stop = start + sum(1 for _ in some)
+        runs.append((folder, start, stop))
+        start = stop
+    return tuple(runs)
 
 
 _EMPTY = NameCatalogue()
@@ -331,7 +344,7 @@ def _made(workspace: Workspace) -> NameCatalogue:
             if ref.rel:
                 counted = rels.setdefault((ref.origin, facts.dialect), {})
                 counted[ref.rel] = counted.get(ref.rel, 0) + 1
-    return NameCatalogue(tuple(documents), stems, rels)
+    return NameCatalogue(tuple(documents), stems, rels, runs_of(documents))
 
 
 def _known(real: Path, facts: DocumentFacts, root: str) -> NamedDocument:

@@ -40,6 +40,7 @@ class Asked(Struct, frozen=True):
     reading: DialectReading[object]
     real: Path
     names: tuple[Name, ...]
+    pointers: tuple[Pointer, ...]
     name: Name | None = None
     pointer: Pointer | None = None
 
@@ -52,14 +53,15 @@ def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
         return None
     corpus = EditorCorpus(workspace)
     own = corpus.path_of(path)
-    names = names_in(reading)
-    name, pointer = name_at(names, offset), pointer_at(pointers_in(reading, own), offset)
+    made = workspace.part(reading, path, "names", lambda: (names_in(reading), pointers_in(reading, own)))
+    names, pointers = made
+    name, pointer = name_at(names, offset), pointer_at(pointers, offset)
     if name is not None and pointer is not None:
         if len(pointer.reach) < len(name.span):
             name = None
         else:
             pointer = None
-    return Asked(corpus, own, reading, path, names, name, pointer)
+    return Asked(corpus, own, reading, path, names, pointers, name, pointer)
 
 
 def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definition, ...]:

@@ -60,7 +60,7 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
 def _meaning(found: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
     """Yield the pointers of a document that lead to any of some places."""
     files = {each.path for each in meant}
-    for each in pointers_in(found.reading, found.path):
+    for each in found.pointers:
         lead = found.corpus.lookup.lead(Record(found.path, found.reading.name), each.reference)
         if each.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
             continue
