@@ -9,6 +9,7 @@ again if their input changed. It writes nothing, and only learns of changes from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
 from prosa.rules.cache import Analysis, ProgramFindings
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.engine import CorpusScope, check_among, corpus_of, dialects_of, ranked
+from prosa.rules.engine import CorpusScope, check_among, corpus_of, ranked
 from prosa.rules.files import files_of
 from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
@@ -54,6 +55,7 @@ class ResidentCorpus(Struct, eq=False):
     _versions: dict[str, int] = field(default_factory=dict)
     _readers: dict[Path, set[Path]] = field(default_factory=dict)
     _rules: dict[str, Rule] = field(default_factory=dict)
+    _dialects: Counter[DialectName] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
@@ -64,7 +66,9 @@ class ResidentCorpus(Struct, eq=False):
         corpus = replace(corpus, entries=entries, names=None)
         names = CorpusNames(corpus)
         alone = replace(analyzer, store=None, workers=None, progress=None, stamps=None)
-        resident = cls(alone, profile, replace(corpus, names=names), names, seen, _entries=entries)
+        dialects = Counter(facts.dialect for facts in (*entries.values(), *corpus.metas.values()))
+        corpus = replace(corpus, names=names)
+        resident = cls(alone, profile, corpus, names, seen, _entries=entries, _dialects=dialects)
         for real, analysis in seen.items():
             resident._note_readings(real, analysis, ())
         resident._look(entries, {*seen})
@@ -129,6 +133,9 @@ class ResidentCorpus(Struct, eq=False):
 
     def _enter(self, real: Path, facts: DocumentFacts | None) -> None:
         """Enter the document in the corpus, which has those that can be read."""
+        before = self._entries.get(real)
+        self._dialects.subtract(each.dialect for each in (before,) if each is not None)
+        self._dialects.update(each.dialect for each in (facts,) if each is not None)
         if facts is not None and real in self._entries:
             self._entries[real] = facts
         elif facts is not None or real in self._entries:
@@ -162,7 +169,7 @@ class ResidentCorpus(Struct, eq=False):
         self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
     ) -> dict[Path, tuple[Diagnostic, ...]]:
         """Run the rules again for some documents, and return the changes of these and of the ``wanted`` ones."""
-        dialects = dialects_of(self.corpus)
+        dialects = frozenset(+self._dialects)
         for real in among:
             self.names.forget(real)
             self.names.reader = real
