@@ -70,6 +70,11 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Return the facts of a document; None for one that does not count."""
         return self.workspace.entries.get(self.real_of(path)) if self._holds(path) else None
 
+    def forget(self) -> None:
+        """Forget what was made for a question about many documents. The world of a corpus leads back to it, and the
+        garbage collector of a process that lasts comes to such a circle late."""
+        vars(self).clear()
+
     def without(self, *paths: str) -> EditorCorpus:
         """Return the same without some documents."""
         return replace(self, left_out=self.left_out | {*paths})

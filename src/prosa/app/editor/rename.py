@@ -120,8 +120,11 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
     if not documents and not others:
         return Renaming(())
     store = corpus if any(map(is_hidden, documents)) else corpus.visible()
-    changes, notes = changes_of(Move.of(documents, others), store)
-    return Renaming(_edits(corpus, changes.values()), notes=notes)
+    try:
+        changes, notes = changes_of(Move.of(documents, others), store)
+        return Renaming(_edits(corpus, changes.values()), notes=notes)
+    finally:
+        store.forget()
 
 
 def _place(path: Path, span: Span) -> DocumentSpan:
