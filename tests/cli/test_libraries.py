@@ -35,6 +35,64 @@ USES = {
 }
 """An expression for each library and each stand-in, with what it gives."""
 
+RUN = """
+import json, sys
+from prosa.cli.libraries import Later, load_libraries, load_run_libraries
+load_libraries()
+load_run_libraries()
+late = ["ssl", "logging", "inspect", "subprocess", "traceback", "asyncio.sslproto", "email.charset", "ipaddress"]
+loaded = [name for name in late if name in sys.modules]
+standing = [name for name, module in sys.modules.items() if isinstance(module, Later)]
+import asyncio, signal, urllib.parse
+from concurrent.futures import Future
+from jsonschema_rs import Draft202012Validator
+
+async def handled():
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, failing, None)
+    quiet = "inspect" not in sys.modules
+    try:
+        loop.add_signal_handler(signal.SIGINT, handled)
+    except TypeError as error:
+        return quiet, str(error)
+
+async def forgotten():
+    asyncio.get_running_loop().create_future().set_exception(ValueError("forgotten"))
+
+async def child():
+    return await (await asyncio.create_subprocess_exec(sys.executable, "-c", "exit(3)")).wait()
+
+async def waited():
+    task = asyncio.ensure_future(asyncio.sleep(0, 4))
+    done, _ = await asyncio.wait([task], return_when=asyncio.FIRST_COMPLETED)
+    return done == {task}
+
+def failing(future):
+    raise ValueError("in a callback")
+
+def called_back():
+    future = Future()
+    future.add_done_callback(failing)
+    future.set_result(None)
+"""
+
+RUN_USES = {
+    "asyncio.run(handled())": [True, "coroutines cannot be used with add_signal_handler()"],
+    "asyncio.run(forgotten())": None,
+    "called_back()": None,
+    "asyncio.run(child())": 3,
+    "asyncio.run(waited())": True,
+    "asyncio.run(asyncio.to_thread(int, '5'))": 5,
+    "asyncio.run(asyncio.sleep(0, 6), debug=True)": 6,
+    "asyncio.base_events.ssl.SSLContext is __import__('ssl').SSLContext": True,
+    "asyncio.sslproto.SSLProtocol.__name__": "SSLProtocol",
+    "Draft202012Validator({'type': 'string'}).is_valid('text')": True,
+    "urllib.parse.urlsplit('http://[::1]:80/').hostname": "::1",
+    "str(__import__('email.utils').utils.parsedate_to_datetime('Tue, 27 Oct 2026 10:17:51 +0000'))": (
+        "2026-10-27 10:17:51+00:00"
+    ),
+}
+
 
 def answered(code: str) -> object:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -57,3 +115,11 @@ def test_what_is_used_of_it_works(answers: list[object]):
 def test_a_module_that_is_loaded_already_keeps_its_place():
     code = "import gettext, argparse, json; from prosa.cli.libraries import load_libraries; load_libraries(); "
     assert answered(code + "print(json.dumps(argparse._ is gettext.gettext))") is True
+
+
+def test_what_a_run_loads_works_too_and_reports_its_failures():
+    code = f"{RUN}\nprint(json.dumps([loaded, standing, [{', '.join(RUN_USES)}]]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[], [], list(RUN_USES.values())]
+    assert "exception was never retrieved" in done.stderr and "ValueError: forgotten" in done.stderr
+    assert "exception calling callback" in done.stderr and "ValueError: in a callback" in done.stderr

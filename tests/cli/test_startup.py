@@ -105,7 +105,7 @@ def test_a_scripted_run_loads_no_client_no_server_no_sandbox_and_no_prices(tmp_p
     path, model = program(tmp_path), script(tmp_path)
     status, modules = loaded(["run", str(path), "--model", model], home=agreed(tmp_path))
     assert status == 0
-    assert not modules & (HEAVY - {"asyncio", "ssl", "sqlite3"})  # sqlite3 keeps its answers
+    assert not modules & (HEAVY - {"asyncio", "sqlite3"})  # sqlite3 keeps its answers
 
 
 def agreed(folder: Path) -> Path:

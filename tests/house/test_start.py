@@ -52,10 +52,8 @@ VALUES = frozenset({"msgspec", "uuid"})
 SCHEMAS = frozenset({"jsonschema_rs", "random", "socket"})
 """What `jsonschema_rs` brings: it imports `email.utils`."""
 
-EVENT_LOOP = frozenset({"asyncio", "bz2", "concurrent.futures", "logging", "lzma", "random", "shutil", "socket"}) | {
-    *("inspect", "ssl", "subprocess", "threading")
-}
-"""What importing `asyncio` brings, and the random waiting time between attempts."""
+EVENT_LOOP = frozenset({"asyncio", "concurrent.futures", "random", "socket", "threading"})
+"""What `cli.libraries` leaves of the modules that `asyncio` imports, and the random waiting time between attempts."""
 
 FILES = VALUES | {"hashlib"}
 

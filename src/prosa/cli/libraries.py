@@ -11,13 +11,17 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from prosa.data import Value
+
+
+_COROUTINE = 0x80
+"""`CO_COROUTINE` of `inspect`."""
 
 
 class Later(ModuleType):
@@ -66,6 +70,66 @@ def _load_values() -> None:
         vars(typing)["ForwardRef"] = reference
 
 
+def load_run_libraries() -> None:
+    """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
+    loop need, `jsonschema_rs`, which asks `email.utils` to read the time when it was built (that stays a text), and
+    what reads URLs, of which few have an address of the internet."""
+    late: dict[str, Mapping[str, object]] = {
+        "asyncio.sslproto": {},
+        "email.utils": {"parsedate_to_datetime": str},
+        "inspect": {"iscoroutinefunction": _is_coroutine_function},
+        "ipaddress": {},
+        "linecache": {},
+        "logging": {"DEBUG": 10, "getLogger": _Logger, "StreamHandler": lambda: None},
+        "ssl": {},
+        "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
+        "traceback": {"extract_stack": partial(_called, "traceback", "extract_stack")},
+    }
+    with _standing_in(**{name: Later(name, known) for name, known in late.items()}):
+        import asyncio  # noqa: F401
+        import urllib.parse  # noqa: F401
+
+        import jsonschema_rs  # noqa: F401
+
+
+def _is_coroutine_function(function: Callable[..., Value]) -> bool:
+    """Return what `inspect` says, which is not loaded for a plain function: that of no other is marked as one."""
+    if isinstance(function, FunctionType) and "inspect" not in sys.modules:
+        return bool(function.__code__.co_flags & _COROUTINE)
+    from inspect import iscoroutinefunction
+
+    return iscoroutinefunction(function)
+
+
+class _Logger:
+    """Stands for a logger. Before `logging` is loaded nothing can have asked for messages of debugging; the handler
+    that `concurrent.futures` adds, one that writes to stderr, is made with the first message."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.writes = False
+
+    def debug(self, message: str, *values: Value) -> None:
+        """Log a message if something asks for it."""
+        if "logging" in sys.modules:
+            self.__getattr__("debug")(message, *values)
+
+    def addHandler(self, _handler: None) -> None:  # noqa: N802 - a method of loggers
+        """Add a handler that writes to stderr."""
+        self.writes = True
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Return what the logger itself has."""
+        from logging import StreamHandler, getLogger
+
+        logger = getLogger(self.name)
+        if self.writes:
+            self.writes = False
+            logger.addHandler(StreamHandler())
+        found: Callable[..., None] = getattr(logger, name)
+        return found
+
+
 def _platform() -> Later:
     """Return what stands for `platform`, of which `uuid` asks the name of the system."""
 
@@ -96,5 +160,9 @@ def _standing_in(**modules: ModuleType | None) -> Iterator[None]:
         yield
     finally:
         for name, module in ours.items():
-            if sys.modules.get(name, ours) is module:
-                del sys.modules[name]
+            if sys.modules.get(name, ours) is not module:
+                continue  # it was needed after all
+            del sys.modules[name]
+            package, _, child = name.rpartition(".")
+            if package in sys.modules:  # has the module as an attribute, as after every import
+                vars(sys.modules[package]).setdefault(child, module)

@@ -224,14 +224,14 @@ def add_otel(parser: argparse.ArgumentParser) -> None:
 
 def otel_from(args: argparse.Namespace) -> Otel | None:
     """Return where traces go, where the arguments say so. Raises `WrongUse`."""
-    from prosa.source.url import origin_of
-
     if not getattr(args, "traced", False):
         if getattr(args, "otel_content", False):
             raise WrongUse("--otel-content is about --otel")
         return None
     url = args.otel_value or ""
     if url:
+        from prosa.source.url import origin_of
+
         try:
             origin_of(url)
         except ValueError as error:

@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
@@ -364,6 +363,8 @@ def _number(text: str | None) -> float | None:
 
 
 def _date(text: str | None) -> datetime | None:
+    from email.utils import parsedate_to_datetime  # only here: hardly an answer says when to ask again
+
     try:
         value = parsedate_to_datetime(text or "")
     except (ValueError, TypeError, OverflowError):

@@ -10,7 +10,6 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +27,8 @@ from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import SandboxResult
 
 if TYPE_CHECKING:
+    import subprocess
+
     from prosa.adapters.processes.job_object import JobObject
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -93,12 +94,14 @@ class Worker(Struct):
 
     def kill(self) -> None:
         """End the process and all it started, at once, and remove its folder. Safe to call twice."""
+        from subprocess import TimeoutExpired
+
         self.writer.transport.abort()
         if self.incoming is not None:
             self.incoming.close()
         if self.process.returncode is None:
             self._end()
-            with suppress(subprocess.TimeoutExpired):
+            with suppress(TimeoutExpired):
                 self.process.wait(timeout=5)
         if self.job is not None:
             self.job.close()
@@ -201,11 +204,13 @@ def _popen_piped(command: list[str], folder: str, flags: int) -> subprocess.Pope
     opened: type[subprocess.Popen[bytes]] = import_module("asyncio.windows_utils").Popen  # there is none elsewhere
     # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
     kept = ("SYSTEMROOT", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER")
+    from subprocess import PIPE
+
     with Path(folder, "log").open("wb") as log:
         return opened(
             command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=PIPE,
+            stdout=PIPE,
             stderr=log,
             creationflags=flags,
             env={name: os.environ[name] for name in kept if name in os.environ},
@@ -214,11 +219,13 @@ def _popen_piped(command: list[str], folder: str, flags: int) -> subprocess.Pope
 
 
 def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen[bytes]:
+    from subprocess import DEVNULL, Popen  # a run that calls no Python does without
+
     with Path(folder, "log").open("wb") as log:
-        return subprocess.Popen(
+        return Popen(
             command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
             stderr=log,
             pass_fds=[connection],
             start_new_session=True,

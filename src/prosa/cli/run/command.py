@@ -16,6 +16,7 @@ from msgspec import Struct
 from prosa.app.options import AgentKeywords, CommandOptions, Options
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
+from prosa.cli.libraries import load_run_libraries
 from prosa.cli.options import (
     add_input,
     add_journal,
@@ -160,6 +161,7 @@ def help_for(argv: list[str], console: Console) -> int | None:
 
 def execute(console: Console, job: Job) -> int:
     """Load, runs, deliver. Return 0; what goes wrong is raised, after the summary has been printed (L44)."""
+    load_run_libraries()
     from prosa.app.run.jobs import Progress
     from prosa.cli.progress import watch
 
