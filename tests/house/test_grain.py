@@ -82,6 +82,7 @@ LATE: dict[str, str] = {
     "rules.analyse": "The rules of programs load with the first program.",
     "rules.analyzer": "What reads documents loads in the process that reads them.",
     "rules.document.links": "What a project demands, and what resolves wikilinks, loads only where there is some.",
+    "rules.document.safety": "The parser of Markdown loads with the first document that is not in the cache.",
     "rules.document.text": "What tells which invisible characters are needed loads only for a text with some.",
     "rules.engine": "A check of what is known loads no rule; programs and suppressions load if there are any.",
     "rules.magi.expiry": "Few projects lend a day of expiry; only for these a second document is read.",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.context.places import is_agent_file
-from prosa.document.document import html_spans
 from prosa.regex import regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding, Subject
@@ -148,6 +147,8 @@ def _may_hide(found: "WalkResult") -> bool:
 
 def _styled(document: "Document") -> Iterator[_Hidden]:
     """Yield the text in elements that a style or an attribute hides, up to the first end of such an element."""
+    from prosa.document.document import html_spans  # only here: a check of what is known loads no parser
+
     text, done = document.source.text, 0
     for html in html_spans(document.parsed, _may_be_unseen):
         for tag in _TAG.finditer(text, html.start, html.end):
