@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from msgspec import Struct
 
 from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
 
 SEGMENT_SAFE = "!$&'()*+,;=:@-._~"
 """What RFC 3986 allows unescaped in a path segment; everything else is percent-encoded."""
@@ -141,20 +144,23 @@ def is_loopback(host: str) -> bool:
     spellings."""
     if host == "localhost":
         return True
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return ((address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address).is_loopback
+    address = _address(host)
+    return address is not None and (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def _is_wrapped(host: str) -> bool:
     """Return whether a host is an IPv4 address inside an IPv6 one."""
+    return getattr(_address(host), "ipv4_mapped", None) is not None
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a host is, None for a name."""
+    from ipaddress import ip_address  # only here: hardly a URL has one
+
     try:
-        address = ip_address(host.partition("%")[0])
+        return ip_address(host.partition("%")[0])
     except ValueError:
-        return False
-    return isinstance(address, IPv6Address) and address.ipv4_mapped is not None
+        return None
 
 
 def address_key(url: str) -> str:
