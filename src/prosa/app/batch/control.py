@@ -54,7 +54,7 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
     for one that this batch did not write, or that was changed since, and for a device or a pipe, which could not be
     compared."""
     if output.exists() and not output.is_file():
-        raise BatchRefused(f"{output} is not a regular file", hint="name one; without --output results are printed")
+        raise BatchRefused(f"{output} is not a regular file", hint="name one in its place")
     found = file_digest(output)
     if found and (batch is None or batch.written != _mark(output, found)):
         message = f"{output} is there already, and is not what this batch wrote last"
