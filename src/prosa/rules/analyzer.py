@@ -43,7 +43,7 @@ TOGETHER = 10
 """Documents that go from stage to stage of an analysis together: enough to stay with the code of a stage for a while,
 few enough that their texts stay near the processor."""
 
-AT_ONCE = 500
+AT_ONCE = 100
 """Documents whose texts and rows are in memory at the same time; those of a whole corpus would remain the largest share
 of a process that keeps it."""
 
