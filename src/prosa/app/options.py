@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NewType, TypeAlias, TypedDict, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -44,7 +44,10 @@ Kind = Literal[
 ApiName: TypeAlias = Literal["chat", "responses"]
 """The API of a service: Chat Completions or Responses."""
 
-Amount: TypeAlias = "Decimal | float | str | Ledger"
+if TYPE_CHECKING:
+    Amount: TypeAlias = Decimal | float | str | Ledger
+else:  # names alone: a text in an annotation is compiled, the first of a process for ten million instructions
+    Amount, StorePlace = NewType("Amount", Decimal), NewType("StorePlace", Path)
 """US dollars. A text or a `Decimal` is exact; a float means its printed form; calls can share a `Ledger`."""
 
 
@@ -119,7 +122,11 @@ def spelled(annotation: Value) -> str:
     """Return a type as it is written in a signature, without its option."""
     kind = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     text = getattr(kind, "__forward_arg__", None) or (kind.__name__ if isinstance(kind, type) else str(kind))
-    return re.sub(r"Optional\[(.*)\]", r"\1 | None", re.sub(r"\b(?:typing|collections\.abc|pathlib)\.", "", text))
+    return re.sub(
+        r"Optional\[(.*)\]",
+        r"\1 | None",
+        re.sub(r"\b(?:typing|collections\.abc|pathlib|prosa\.app\.options)\.", "", text),
+    )
 
 
 class ModelOptions(TypedDict, total=False):
@@ -163,7 +170,7 @@ class LimitOptions(TypedDict, total=False):
             "tokens that one model call may write (no limit; 4096 with --max-cost)", "N", "count", field="output_tokens"
         ),
     ]
-    max_cost: Annotated["Amount | None", Option("the most that all model calls together may cost", "USD", "dollars")]
+    max_cost: Annotated[Amount | None, Option("the most that all model calls together may cost", "USD", "dollars")]
     python_timeout: Annotated[float | None, Option("seconds for one call of the sandbox (30)", "SECONDS", "seconds")]
     python_memory: Annotated[int | None, Option("memory of the sandbox (128MB)", "SIZE", "memory")]
     allow_cut: Annotated[bool, Option("accept an answer that was cut off at the model's length limit, and mark it")]
@@ -177,19 +184,9 @@ class ReadingOptions(TypedDict, total=False):
     """What may be read."""
 
     root: Annotated[
-        "str | Path | None", Option("open imports only inside this folder (default: the project)", "DIR", "folder")
+        str | Path | None, Option("open imports only inside this folder (default: the project)", "DIR", "folder")
     ]
     max_size: Annotated[int | None, Option("largest document, and input (10MB)", "SIZE", "bytes")]
-
-
-class RecordingKeywords(TypedDict, total=False):
-    """Whether a run is recorded, and whether a recording is played (X27)."""
-
-    record: Annotated["str | Path | Record | None", Option("record every call in a file in this folder", "DIR", "path")]
-    replay: Annotated[
-        "str | Path | Replay | None",
-        Option("replay a recording (a file, or a folder of them); no model or tool is called", "PLACE", "path"),
-    ]
 
 
 class CommandOptions(TypedDict, total=False):
@@ -204,7 +201,7 @@ class AgentKeywords(TypedDict, total=False):
     """Agents that try skills in place of Prosa's own loop (X36)."""
 
     agents: Annotated[
-        "str | Sequence[str]",
+        str | Sequence[str],
         Option(
             "try skills in this agent: claude, codex, copilot, pi, opencode, gemini or qwen; with :MODEL on a model",
             "NAME",
@@ -222,9 +219,7 @@ class AgentKeywords(TypedDict, total=False):
     ]
     agent_timeout: Annotated[float | None, Option("seconds of one attempt of an agent (300)", "SECONDS", "seconds")]
     max_calls: Annotated[int | None, Option("model calls of one attempt of an agent (40)", "N", "count")]
-    workspace_out: Annotated[
-        "str | Path | None", Option("keep the workspaces of attempts in this folder", "DIR", "path")
-    ]
+    workspace_out: Annotated[str | Path | None, Option("keep the workspaces of attempts in this folder", "DIR", "path")]
 
 
 DEFAULT_MODEL = "gpt-4o"
@@ -377,6 +372,16 @@ class Replay(Struct, frozen=True):
         return Path(self.source)
 
 
+class RecordingKeywords(TypedDict, total=False):
+    """Whether a run is recorded, and whether a recording is played (X27)."""
+
+    record: Annotated[str | Path | Record | None, Option("record every call in a file in this folder", "DIR", "path")]
+    replay: Annotated[
+        str | Path | Replay | None,
+        Option("replay a recording (a file, or a folder of them); no model or tool is called", "PLACE", "path"),
+    ]
+
+
 class RecordingOptions(Struct, frozen=True):
     """Whether a run is recorded, and whether a recording is played."""
 
@@ -399,9 +404,7 @@ class JournalOptions(Struct, frozen=True):
     """
 
     door: str
-    store: Annotated["StorePlace | None", Option("the store of runs: a file, postgresql://…", "PATH|URL", "store")] = (
-        None
-    )
+    store: Annotated[StorePlace | None, Option("the store of runs: a file, postgresql://…", "PATH|URL", "store")] = None
     history: "History | None" = None
     resume: Annotated[str | None, Option("continue an interrupted run; its ID is in: prosa runs", "ID")] = None
     rerun_in_doubt: Annotated[
