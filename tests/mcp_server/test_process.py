@@ -130,8 +130,14 @@ def test_a_line_that_is_no_message_is_answered(folder: Path):
         b'{"id": 3, "method": "ping"}': (3, -32600),
         b'{"jsonrpc": "2.0", "id": "four", "method": "ping", "params": [1]}': ("four", -32600),
         b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]': (None, -32600),
+        b'{"jsonrpc": "2.0", "id": true, "method": 6}': (None, -32600),
     }
-    unanswered = [b"", b'{"jsonrpc": "2.0", "method": "notifications/x", "params": [1]}']
+    unanswered = [
+        b"",
+        b'{"jsonrpc": "2.0", "method": "notifications/x", "params": [1]}',
+        b'{"jsonrpc": "2.0", "id": 7, "result": 7}',
+        b'{"jsonrpc": "2.0", "id": 8, "error": "\\ud800"}',
+    ]
     with started(folder) as process:
         out, err = process.communicate(line(INITIALIZE) + b"\n".join([*unanswered, *wrong, b""]), timeout=LONGEST)
     found = {each["id"]: each for each in map(json.loads, out.splitlines()) if each["id"] is not None}

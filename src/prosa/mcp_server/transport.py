@@ -65,8 +65,8 @@ async def _relay(
 
 
 def refusal(error: ValidationError) -> JSONRPCError | None:
-    """Return the answer to a line that is no message, with the id of its request if it has one; None for a blank line
-    and for a notification."""
+    """Return the answer to a line that is no message, with the id of its request if it has one; None for a blank line,
+    for a notification, and for an answer: one to that would have the id of a request of the client."""
     found = error.errors(include_url=False)
     reason, line = found[0]["msg"], found[0]["input"]
     if found[0]["type"] == "json_invalid":
@@ -77,10 +77,11 @@ def refusal(error: ValidationError) -> JSONRPCError | None:
         code, message = INVALID_REQUEST, "Invalid Request"
         given = next((each["input"] for each in found if each["type"] == "missing"), None)
     fields = given if isinstance(given, dict) else {}
-    if "method" in fields and "id" not in fields:
+    is_answer = "method" not in fields and bool(fields.keys() & {"result", "error"})
+    if is_answer or ("method" in fields and "id" not in fields):
         return None
     number = fields.get("id")
-    is_id = isinstance(number, int) or (isinstance(number, str) and not has_surrogate(number))
+    is_id = type(number) is int or (isinstance(number, str) and not has_surrogate(number))
     error_data = ErrorData(code=code, message=message, data=reason)
     return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error_data)
 
