@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -42,8 +44,8 @@ DIAGNOSTIC = Diagnostic("ML001", "bad", Severity.ERROR, "is bad", SourceText("ab
         (FileChanged(Path("a.md")), 1, f"error: {FileChanged(Path('a.md'))}\n"),
         (PermissionError(13, "Permission denied", "out.json"), 1, "error: out.json: Permission denied\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
-        (FileNotFoundError(2, "No such file or directory"), 1,
-         "error: the current folder does not exist any more\n  go to another one: cd\n"),
+        (FileNotFoundError(2, "No usable temporary directory found in ['/tmp']"), 1,
+         "error: No usable temporary directory found in ['/tmp']\n"),
         (UnsafePlace("/c belongs to another user"), 1, "error: /c belongs to another user\n"),
         (MemoryError(), 1, "error: not enough memory\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
@@ -57,6 +59,14 @@ def test_l41_every_error_has_its_words_and_status(error: BaseException, status: 
     at = desk()
     assert report(error, at.console) == status
     assert (at.out, at.err) == ("", words)
+
+
+def test_l41_a_current_folder_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch):
+    gone = FileNotFoundError(2, "No such file or directory")
+    monkeypatch.setattr(os, "getcwd", Mock(side_effect=gone))
+    at = desk()
+    assert report(gone, at.console) == 1
+    assert at.err == "error: the current folder does not exist any more\n  go to another one: cd\n"
 
 
 def test_a_refused_program_shows_every_error():

@@ -147,7 +147,7 @@ def _known(error: BaseException, console: Console) -> int:
     if isinstance(error, FileProblem):
         status = FAILED if error.kind == "changed" else WRONG_USE
         return say(console, str(error), _nearest_file(error), status=status, cause=error)
-    if isinstance(error, FileNotFoundError) and error.filename is None:  # of `getcwd`: all else has a name
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
         return say(console, "the current folder does not exist any more", "go to another one: cd", cause=error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
@@ -160,6 +160,18 @@ def _known(error: BaseException, console: Console) -> int:
     if isinstance(error, MemoryError):
         return say(console, "not enough memory", cause=error)
     return OK
+
+
+def _is_nowhere() -> bool:
+    """Return whether the current folder is gone. A socket that is not there and a machine without a folder for
+    temporary files raise the same error, without a name."""
+    from pathlib import Path
+
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _nearest_file(problem: FileProblem) -> str:
