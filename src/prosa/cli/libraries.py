@@ -109,14 +109,17 @@ class _Logger:
         self.name = name
         self.writes = False
 
-    def debug(self, message: str, *values: Value) -> None:
+    def debug(self, message: str, *values: Value, **named: Value) -> None:
         """Log a message if something asks for it."""
         if "logging" in sys.modules:
-            self.__getattr__("debug")(message, *values)
+            self.__getattr__("debug")(message, *values, **named)
 
-    def addHandler(self, _handler: None) -> None:  # noqa: N802 - a method of loggers
-        """Add a handler that writes to stderr."""
-        self.writes = True
+    def addHandler(self, handler: object | None) -> None:  # noqa: N802 - a method of loggers
+        """Add a handler; None is the one that writes to stderr."""
+        if handler is None:
+            self.writes = True
+        else:
+            self.__getattr__("addHandler")(handler)
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         """Return what the logger itself has."""
