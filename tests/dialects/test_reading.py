@@ -65,3 +65,13 @@ def test_a_text_that_moves_reads_as_if_it_had_always_been_there(old, new, text):
     assert (record_of(moved, new), moved.facts()) == (record_of(fresh, new), fresh.facts())
     assert (moved.document.parsed is like.document.parsed) is False
     assert (moved.document.parsed.found is like.document.parsed.found) is (moved.name == like.name)
+
+
+@pytest.mark.parametrize("names", [("a.md", "a.mdc"), ("a.mdc", "a.md")])
+def test_a_text_whose_front_matter_counts_at_one_path_alone_is_parsed_again(names):
+    """A rule of an editor may have globs that are no YAML; elsewhere they are part of what slides begin with."""
+    old, new = (SourceText('---\n\n"my key": 1\nglobs: *.ts\n---\n# T [a](b.md)\n', name) for name in names)
+    moved, fresh = (open_document(new, like=each) for each in (open_document(old), None))
+    assert moved.name == fresh.name == open_document(old).name
+    assert (moved.document.body, moved.document, record_of(moved, "x")) == (
+        fresh.document.body, fresh.document, record_of(fresh, "x"))  # fmt: skip

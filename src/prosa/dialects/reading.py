@@ -133,12 +133,13 @@ def open_document(
 def _again(
     source: SourceText, hints: Hints, relations: Relations, like: DialectReading[object]
 ) -> DialectReading[object] | None:
-    """Return the reading with the Markdown of another one; None where text or dialect differ, or a reader fails."""
+    """Return the reading with the Markdown of another one; None where text, dialect or body differ, or a reader
+    fails."""
     if like.document.source.text != source.text:
         return None
     try:
         front, found = _detected(source, hints)
-        if found.dialect != like.name:
+        if found.dialect != like.name or front.body != like.front.body:
             return None
         document = like.document.at(source)
         return _under(dialect(found.dialect), front, found.problems, relations, hints.vault, document)
