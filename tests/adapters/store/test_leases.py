@@ -188,6 +188,13 @@ def test_x29_leases_hold_every_row_once(numbers: list[int], size: int):
     assert 1 <= lease_size(len(numbers), size) <= LONGEST_LEASE
 
 
+def test_x29_a_worker_that_runs_few_rows_at_once_takes_no_large_part_of_a_batch():
+    """X29: whatever runs at once in the process that made the batch."""
+    assert [lease_size(6_400, at_once) for at_once in (1, 32, 200, 1_000)] == [200, 32, 64, 64]
+    assert lease_size(1_500, 32) == 32
+    assert lease_size(20, 1_000) == 1
+
+
 def test_x29_a_row_that_runs_alone_has_all_seats():
     """X29: in the order in which they were asked for, so that nobody waits for ever."""
     told = []

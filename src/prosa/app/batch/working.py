@@ -63,6 +63,9 @@ SHARES = 8
 FEWEST_LEASES = 32
 """Leases of a batch at least, where it has so many rows: other workers may join at any time."""
 
+TOGETHER = 64
+"""Rows of one lease at most because so many run at once: a worker that runs fewer at once may take it."""
+
 USED_WITHIN = 1.0
 """Seconds in which a permit is to be used; after them another one is asked for."""
 
@@ -72,7 +75,8 @@ T = TypeVar("T")
 def lease_size(rows: int, at_once: int) -> int:
     """Return how many rows are one lease: those that run at once, which all end with the last call, more where there
     are many rows, fewer where there are few."""
-    return max(1, min(LONGEST_LEASE, max(rows // (SHARES * at_once), min(at_once, rows // FEWEST_LEASES))))
+    few = min(at_once, TOGETHER, rows // FEWEST_LEASES)
+    return max(1, min(LONGEST_LEASE, max(rows // (SHARES * at_once), few)))
 
 
 def ranges(numbers: Sequence[int], size: int) -> list[tuple[int, int]]:
