@@ -187,7 +187,7 @@ def many(path, number):
             run = RunRecord(
                 f"{n:012x}", "run", f"{n:012x}", "p", f"program{n % 50}", f"/p{n % 50}.md", "[]", "m", "0", at
             )
-            connection.execute(runs._INSERT_RUN, _row(run, state=state, output='{"n": 1}', whole=0))
+            connection.execute(runs._INSERT_RUN.single(""), _row(run, state=state, output='{"n": 1}', whole=0))
         connection.execute("COMMIT")
 
 
