@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from prosa.document import parse
 from prosa.rules.analyse import anchors, local_links
 from prosa.source import SourceText
+from tests.cli.programs import prosa, user
 from tests.work import is_quick
 
 HOSTILE = {
@@ -29,3 +33,12 @@ def test_x2_hostile_links_and_anchors_are_found_in_linear_time(text: str) -> Non
 def test_anchors_are_those_of_headings_and_of_attribute_lists() -> None:
     text = "# One :star:\n\nA ^b^{#\\_fn} c {: .x #y }\n\n```css\na {b: #c}\n```\n"
     assert anchors(parse(SourceText(text))) >= {"one-star", "one", "_fn", "y"}
+
+
+def test_x4_a_document_is_no_folder(tmp_path: Path) -> None:
+    """X4: a link that ends in a slash leads nowhere, before the document is renamed as after it."""
+    for name, text in {"prosa.toml": "", "a.mda": "# A\n", "b.md": "[x](a.mda/) [y](a.mda)\n"}.items():
+        (tmp_path / name).write_text(text)
+    _, it = prosa("check", tmp_path, "--no-cache", "--format", "json", environ=user(tmp_path))
+    found = json.loads(it.out)["diagnostics"]
+    assert [(each["rule"], each["message"]) for each in found] == [("unresolved-path", "`a.mda/` does not exist")]

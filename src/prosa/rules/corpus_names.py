@@ -201,6 +201,8 @@ class CorpusNames(Struct, eq=False):
             made_of = next((each for each in sources if each is not None), None)
             if made_of is not None or suffix in PAGE_SUFFIXES:
                 return PathState("document", made_of) if made_of is not None else PathState("unknown")
+        if path.endswith("/") and path.rstrip("/") in by_path:
+            return PathState("absent")  # a document is no folder
         files = self.corpus.files
         if files.exists(Path(path)):
             return PathState("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else PathState("file")
