@@ -35,8 +35,8 @@ def test_anchors_are_those_of_headings_and_of_attribute_lists() -> None:
     assert anchors(parse(SourceText(text))) >= {"one-star", "one", "_fn", "y"}
 
 
-def test_x4_a_document_is_no_folder(tmp_path: Path) -> None:
-    """X4: a link that ends in a slash leads nowhere, before the document is renamed as after it."""
+def test_a_document_is_no_folder(tmp_path: Path) -> None:
+    """A link that ends in a slash leads nowhere, before the document is renamed as after it."""
     for name, text in {"prosa.toml": "", "a.mda": "# A\n", "b.md": "[x](a.mda/) [y](a.mda)\n"}.items():
         (tmp_path / name).write_text(text)
     _, it = prosa("check", tmp_path, "--no-cache", "--format", "json", environ=user(tmp_path))

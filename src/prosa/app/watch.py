@@ -18,8 +18,9 @@ SETTINGS = ("prosa.toml", "pyproject.toml", ".gitignore")
 
 
 def document_changes(folders: Collection[Path]) -> Iterator[Collection[str]]:
-    """Return the paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C;
-    none of them once the system watches. Raises `NoWatcher`, at once where the library for that is not installed."""
+    """Return the paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C.
+    The first answer is empty: the system watches from then on. Raises `NoWatcher`, at once where the library for that
+    is not installed."""
     own = {str(folder.absolute()) for folder in folders}
 
     def begin() -> Iterator[frozenset[str]]:
@@ -39,8 +40,8 @@ def _followed(
     begin: Callable[[], Iterator[frozenset[str]]],
     found: Iterator[frozenset[str]],
 ) -> Iterator[Collection[str]]:
-    """Yield what one watch after another gives. The system watches a folder and not its name, so that one which was
-    removed or replaced has to be watched anew; it is waited for."""
+    """Yield what one watch after another gives. The system watches a folder and not its name, so a folder that was
+    removed or replaced is watched anew as soon as it is there again."""
     while True:
         watched, is_first = _identities(folders), True
         for paths in found:

@@ -73,7 +73,7 @@ def _load_values() -> None:
 def load_run_libraries() -> None:
     """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
     loop need, `jsonschema_rs`, which asks `email.utils` to read the time when it was built (that stays a text), and
-    what reads URLs, of which few have an address of the internet."""
+    what reads URLs, few of which have an IP address."""
     late: dict[str, Mapping[str, object]] = {
         "asyncio.sslproto": {},
         "email.utils": {"parsedate_to_datetime": str},

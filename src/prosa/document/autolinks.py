@@ -35,14 +35,15 @@ def may_hold_address(text: str) -> bool:
 
 
 def addresses(text: str, marked: tuple[str, ...] = ()) -> Iterator[Address]:
-    """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9). Those with a scheme
-    that follow one of some texts are passed over, for a caller that does not want them."""
+    """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9), except those that
+    directly follow one of the ``marked`` texts."""
     done = 0
     for at, look in sorted((at, look) for look, sign in enumerate(_SIGNS) for at in _places(text, sign)):
         if at >= done:
             found = _LOOKS[look](text, at, done, marked)
             if type(found) is Address:
-                yield found
+                if not (marked and text.endswith(marked, 0, found.start)):
+                    yield found
                 done = found.end
             elif type(found) is int:
                 done = found

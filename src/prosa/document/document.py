@@ -136,7 +136,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         from prosa.document.autolinks import addresses  # only here: the graph alone asks
 
         text, base = self.parsed.text, self.body.start
-        found = [each for each in addresses(text, _MARKED) if not text.endswith(_MARKED, 0, each.start)]
+        found = [*addresses(text, _MARKED)]
         if not found:
             return ()
         byte, marks = self.parsed.bytes.byte_offset, self.parsed.found

@@ -201,11 +201,11 @@ async def _spawn_in_job() -> Worker:
 
 def _popen_piped(command: list[str], folder: str, flags: int) -> subprocess.Popen[bytes]:
     """Start a suspended process whose pipes the event loop of Windows can wait for."""
+    from subprocess import PIPE
+
     opened: type[subprocess.Popen[bytes]] = import_module("asyncio.windows_utils").Popen  # there is none elsewhere
     # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
     kept = ("SYSTEMROOT", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER")
-    from subprocess import PIPE
-
     with Path(folder, "log").open("wb") as log:
         return opened(
             command,
