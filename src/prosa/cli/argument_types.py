@@ -83,6 +83,23 @@ def memory(text: str) -> int:
     return int(found)
 
 
+def output(text: str) -> str | None:
+    """Return the file or folder of `--output`; None, which is standard output, for `-`."""
+    return None if text == "-" else text
+
+
+def output_file(text: str) -> Path | None:
+    """Return the file of `--output`; None, which is standard output, for `-`."""
+    return None if text == "-" else Path(text)
+
+
+def output_on_disk(text: str) -> str:
+    """Return the file or folder of an `--output` that cannot be standard output."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("standard output cannot take this; name a place on disk")
+    return text
+
+
 def folder(text: str) -> Path:
     """Return a folder that exists."""
     if not Path(text).is_dir():
@@ -144,9 +161,10 @@ def chosen_dialect(name: str | None) -> DialectName | None:
 def size_in_bytes(text: str) -> int:
     """Return `--max-size` in bytes. Raises `WrongUse`."""
     match = _SIZE.fullmatch(text.strip())
-    if match is None:
+    found = 0 if match is None else int(match[1]) * _FACTORS[match[2][:1].lower()]
+    if not found:
         raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
-    return int(match[1]) * _FACTORS[match[2][:1].lower()]
+    return found
 
 
 def port(text: str) -> int:

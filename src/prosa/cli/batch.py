@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.app.options import JournalOptions, Options
-from prosa.cli.argument_types import count, dollars
+from prosa.cli.argument_types import count, dollars, output_file
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, INTERRUPTED, OK, say
@@ -58,7 +58,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rows.add_argument("--seed", type=int, default=0, metavar="S", help="the random seed of --sample (0)")
     out = parser.add_argument_group("results")
     out.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="JSON lines, written at the end (default: stdout)"
+        "-o",
+        "--output",
+        type=output_file,
+        metavar="FILE",
+        help="JSON lines, written at the end (default: stdout)",
     )
     out.add_argument("--unordered", action="store_true", help="write rows in the order in which they finish")
     out.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
@@ -158,11 +162,14 @@ def _requeued(args: argparse.Namespace, console: Console) -> int | None:
 
 
 def _cancel(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.batch.control import batch_status, cancel_batch, cancel_waves
+    from prosa.app.batch.control import OVER, batch_status, cancel_batch, cancel_waves
     from prosa.render.batch import counts_words
 
     store = _store(args, console)
     begun = batch_status(store, args.target)
+    if begun.batch.state in OVER:
+        console.note(f"{begun.batch.name}: is {begun.batch.state}; nothing is left to cancel")
+        return OK
     if not begun.running:
         environment = environment_of(console, Path(begun.batch.file or "."))
         sent = asyncio.run(cancel_waves(store, begun.batch.id, _options(args, console), environment))
@@ -174,12 +181,16 @@ def _cancel(args: argparse.Namespace, console: Console) -> int:
 
 
 def _export(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.batch.control import batch_status, require_own, write_results
+    from prosa.app.batch.control import batch_status, lines, require_own, write_results
     from prosa.render.batch import counts_words
 
     store = _store(args, console)
-    require_writable(args.export)
     found = batch_status(store, args.target)
+    if args.export == Path("-"):
+        for line in lines(store, found.batch.id, unordered=args.unordered):
+            console.out(line)
+        return OK
+    require_writable(args.export)
     expected = require_own(args.export, found.batch)
     write_results(store, found.batch, args.export, expected=expected, unordered=args.unordered)
     console.note(f"wrote {args.export}: {counts_words(found.counts)}")

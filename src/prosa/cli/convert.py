@@ -76,6 +76,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _options(args: argparse.Namespace) -> ConvertOptions:
     from prosa.app.convert.convert import ConvertOptions, is_folder
 
+    if args.output == "-":
+        if args.wrap or args.target == "test" or len(args.files) > 1:
+            raise WrongUse("--output -: several files do not fit standard output", hint="--output DIR/")
+        args.output = None
     into = args.output is not None and is_folder(args.output, len(args.files))
     if args.wrap and args.target != "skill":
         raise WrongUse("--wrap makes skills", hint="--to skill --wrap")

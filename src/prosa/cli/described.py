@@ -30,6 +30,7 @@ TYPES: Mapping[str, str] = {
     "limit": "number",
     "memory": "size",
     "number": "number",
+    "output_file": "path",
     "port": "number",
     "rows": "number",
     "seconds": "seconds",

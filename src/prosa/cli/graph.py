@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from prosa.cli.argument_types import output
 from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, add_watch_option, answered
 from prosa.cli.parser import WrongUse, nearest
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     asked = f"print one report instead, as text or json: {', '.join(REPORTS)}"
     parser.add_argument("--report", choices=REPORTS, metavar="NAME", help=asked)
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument("-o", "--output", type=output, metavar="FILE", help="write there instead of to stdout")
     add_corpus_options(parser)
     add_watch_option(parser)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.app.options import AgentKeywords, JournalOptions
-from prosa.cli.argument_types import count, number
+from prosa.cli.argument_types import count, number, output_on_disk
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=count, metavar="N", help="how often each case runs (default: as its file says)"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the proposal to this file")
+    parser.add_argument("-o", "--output", type=output_on_disk, metavar="FILE", help="write the proposal to this file")
     parser.add_argument("--diff", action="store_true", help="show what the proposal changes")
     parser.add_argument("--write", action="store_true", help="write what is accepted into the subject")
     parser.add_argument("--dry-run", action="store_true", help="with --write: say what would be written, write nothing")

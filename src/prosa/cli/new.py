@@ -61,6 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _evals(args, console)
     if args.name is not None and args.output is not None:
         raise WrongUse(f"{args.name} and --output {args.output} both name the new file: give one of them")
+    args.output = None if args.output == "-" else args.output
     text = maker.make(args)
     output = args.output or (args.name and f"{args.name.removesuffix(maker.suffix)}{maker.suffix}")
     if not output:

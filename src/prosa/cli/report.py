@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from prosa.cli.argument_types import store_place
+from prosa.cli.argument_types import output, store_place
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
 from prosa.cli.parser import WrongUse
@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=output,
         metavar="FILE|DIR",
         help="a page (.html), .md or .json, or a folder with every answer whole; a folder for several IDs",
     )

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.cli.argument_types import count
+from prosa.cli.argument_types import count, output_on_disk
 from prosa.cli.console import Console
 from prosa.cli.documents import add_bounds, bounds, given_token
 from prosa.cli.errors import WRONG_USE, say
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = "a skill to fetch; repeatable (default: all)"
     skills.add_argument("--skill", action="append", default=[], metavar="NAME", help=one)
     into = "fetch skills into folders below DIR, checked against their digests; nothing of them is run"
-    skills.add_argument("--output", "-o", metavar="DIR", help=into)
+    skills.add_argument("-o", "--output", type=output_on_disk, metavar="DIR", help=into)
     network = parser.add_argument_group("over the network")
     network.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this site")
     add_bounds(network)

@@ -252,7 +252,8 @@ class RowResult(Struct, frozen=True):
 
 
 class BatchCounts(Struct, frozen=True):
-    """How far a batch has come. ``cost`` is US dollars that are known; ``failed`` counts by kind."""
+    """How far a batch has come. ``cost`` is US dollars that are known, ``unpriced`` counts rows with calls whose price
+    is not; ``failed`` counts by kind."""
 
     total: int
     done: int = 0
@@ -263,6 +264,12 @@ class BatchCounts(Struct, frozen=True):
     output_tokens: int = 0
     cost: float = 0.0
     seconds: float = 0.0
+    unpriced: int = 0
+
+    @property
+    def full_cost(self) -> float | None:
+        """US dollars of all rows, None where a price is not known."""
+        return None if self.unpriced else self.cost
 
     @property
     def failures(self) -> int:

@@ -88,8 +88,14 @@ def counts_words(counts: BatchCounts) -> str:
     tokens = counts.input_tokens + counts.output_tokens
     parts += [_several(counts.calls, "call")] if counts.calls else []
     parts += [_several(tokens, "token")] if tokens else []
-    parts += [_money(counts.cost)] if counts.cost else []
+    parts += [cost] if (cost := _cost(counts)) else []
     return ", ".join(parts)
+
+
+def _cost(counts: BatchCounts) -> str:
+    """Return what the rows cost as far as prices are known; empty if nothing."""
+    least = "at least " if counts.unpriced else ""
+    return f"{least}{_money(counts.cost)}" if counts.cost else ""
 
 
 def _several(count: int, word: str) -> str:
@@ -125,7 +131,7 @@ def list_lines(found: Sequence[BatchStatus]) -> list[str]:
         f"{each.batch.name:{width}}  {'running' if each.running else each.batch.state:9}"
         f"  {each.counts.done + each.counts.failures:,}/{max(each.batch.total, 0):,}"
         + (f"  {each.counts.failures:,} failed" if each.counts.failures else "")
-        + (f"  {_money(each.counts.cost)}" if each.counts.cost else "")
+        + (f"  {cost}" if (cost := _cost(each.counts)) else "")
         for each in found
     ]
 
@@ -159,7 +165,7 @@ def counts_json(counts: BatchCounts) -> dict[str, Value]:
         "calls": counts.calls,
         "input_tokens": counts.input_tokens,
         "output_tokens": counts.output_tokens,
-        "cost": counts.cost,
+        "cost": counts.full_cost,
         "seconds": round(counts.seconds, 3),
     }
 

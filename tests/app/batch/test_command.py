@@ -251,3 +251,21 @@ def test_x29_a_disk_that_is_full_is_named_and_the_next_call_writes(folder: Path,
 def test_x29_columns_that_are_left_out_are_named_once(folder: Path):
     status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)
     assert status == 0 and at.err.count("are ignored: key") == 1
+
+
+def test_a_batch_that_is_done_is_not_cancelled(folder: Path):
+    assert batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)[0] == 0
+    before = batch(folder, "label", "--status", "--format", "json")[1].out
+    status, at = batch(folder, "label", "--cancel")
+    name = json.loads(before)["name"]
+    assert (status, at.err) == (0, f"{name}: is done; nothing is left to cancel\n")
+    assert batch(folder, "label", "--status", "--format", "json")[1].out == before
+    assert json.loads(before)["state"] == "done"
+
+
+def test_the_cost_of_rows_without_a_price_is_unknown(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("prosa.adapters.providers.prices.KnownPrices.knows_at_once", lambda *_: False)
+    status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)
+    assert status == 0 and {json.loads(each)["cost"] for each in at.out.splitlines()} == {None}
+    assert json.loads(batch(folder, "label", "--status", "--format", "json")[1].out)["cost"] is None
+    assert [each["cost"] for each in json.loads(batch(folder, "--format", "json")[1].out)] == [None]

@@ -210,22 +210,24 @@ def row_states(connection: Database, batch: str, total: int) -> bytearray:
 def counts(connection: Database, batch: str, total: int) -> BatchCounts:
     """Return how far a batch has come."""
     text = (
-        "SELECT state, kind, COUNT(*), SUM(calls), SUM(input_tokens), SUM(output_tokens), SUM(cost), SUM(seconds)"
+        "SELECT state, kind, COUNT(*), SUM(calls), SUM(input_tokens), SUM(output_tokens), SUM(cost), SUM(seconds),"
+        " SUM(CASE WHEN cost IS NULL AND calls > 0 THEN 1 ELSE 0 END)"
         " FROM run WHERE batch = ? AND number IS NOT NULL GROUP BY state, kind"
     )
-    done = begun = calls = tokens_in = tokens_out = 0
+    done = begun = calls = tokens_in = tokens_out = unpriced = 0
     cost = seconds = 0.0
     failed: dict[str, int] = {}
-    for state, kind, count, asked, sent, written, dollars, took in connection.execute(text, (batch,)):
+    for state, kind, count, asked, sent, written, dollars, took, unknown in connection.execute(text, (batch,)):
         calls, tokens_in, tokens_out = calls + (asked or 0), tokens_in + (sent or 0), tokens_out + (written or 0)
         cost, seconds = cost + (dollars or 0.0), seconds + (took or 0.0)
+        unpriced += unknown
         if state == "done":
             done += count
         elif state == "failed" and kind != LEFT:
             failed[kind or "refused"] = failed.get(kind or "refused", 0) + count
         else:
             begun += count
-    return BatchCounts(total, done, failed, begun, calls, tokens_in, tokens_out, cost, seconds)
+    return BatchCounts(total, done, failed, begun, calls, tokens_in, tokens_out, cost, seconds, unpriced)
 
 
 def results(

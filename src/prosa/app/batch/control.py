@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from prosa.records.batch import RowResult
 
 
+OVER = ("done", "cancelled")
+"""States of a batch that has nothing left to cancel."""
+
 _PIECE = 500
 
 
@@ -86,11 +89,13 @@ def write_results(
     return BatchFiles(output, failures if failed else None)
 
 
-def lines(store: StorePlace, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:
-    """Yield the results of the rows that are done, in their order, as lines without their ends."""
+def lines(
+    store: StorePlace, batch: str, *, after: int = 0, until: int | None = None, unordered: bool = False
+) -> Iterator[str]:
+    """Yield the results of the rows that are done, in their order or that of their ends, as lines without line ends."""
     with reading_store(store) as connection:
         if connection is not None:
-            for each in batches.results(connection, batch, after=after, until=until):
+            for each in batches.results(connection, batch, after=after, until=until, by_time=unordered):
                 yield line_of(each)
 
 
@@ -160,11 +165,13 @@ def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
 
 
 def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
-    """End a batch: what it has is kept, and nothing of it is left to do. A process that is at it in a file is to be
-    ended first; workers of a server end the rows under way.
+    """End a batch: what it has is kept, and nothing of it is left to do. One that is done or cancelled stays as it is.
+    A process that is at it in a file is to be ended first; workers of a server end the rows under way.
 
     Raises `BatchRefused`, `StoreProblem`."""
     status = batch_status(store, name)
+    if status.batch.state in OVER:
+        return status
     if status.running and not isinstance(store, StoreServer):
         message = f"the batch {status.batch.name} runs in another process on {status.batch.host}"
         raise BatchRefused(message, hint="end that process: Ctrl-C lets the rows under way end")

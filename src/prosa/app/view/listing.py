@@ -216,7 +216,7 @@ def _batch_line(status: BatchStatus) -> ListedRecord:
         batch.file,
         batch.ended,
         counts.seconds,
-        counts.cost or None,
+        counts.full_cost or None,
         counts.calls,
         counts.input_tokens + counts.output_tokens,
         counts.total,

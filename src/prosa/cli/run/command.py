@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.app.options import AgentKeywords, CommandOptions, Options
+from prosa.cli.argument_types import output_file
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.libraries import load_run_libraries
@@ -82,7 +83,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_otel(parser)
     add_journal(parser, "run")
     add_options(parser.add_argument_group("agents"), AgentKeywords)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
+    parser.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", help="write the result here instead of to stdout"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")

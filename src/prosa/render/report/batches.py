@@ -43,7 +43,7 @@ def batch_page(
 ) -> str:
     """Return a batch as one page of at most ``limit`` bytes. Rows that failed come first; outputs share the room, and
     rows that have none are counted. ``unread`` are rows that are over and not among ``rows``."""
-    start = [*_head(batch, counts, _cost(counts, rows)), *_failures(rows)]
+    start = [*_head(batch, counts, _cost(counts)), *_failures(rows)]
     ordered = sorted(rows, key=lambda row: row.ok)
     room = int((limit - frame_weight(batch.name) - weight(start)) * _SHARE)
     body = [*start, "<h2>Rows</h2>\n" if rows else "", *within(map(_row, ordered), room, "further row")]
@@ -79,9 +79,9 @@ def _about(batch: BatchRecord, counts: BatchCounts, cost: str) -> Iterator[tuple
     yield "Batch", f"<code>{brief(batch.id)}</code>"
 
 
-def _cost(counts: BatchCounts, rows: Sequence[RowResult]) -> str:
+def _cost(counts: BatchCounts) -> str:
     """Return what the rows cost, as far as prices are known."""
-    if not any(each.cost is None and each.calls for each in rows):
+    if not counts.unpriced:
         return dollars(counts.cost)
     return f"at least {dollars(counts.cost)}" if counts.cost else "unknown"
 

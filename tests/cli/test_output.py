@@ -1,0 +1,69 @@
+"""`-o -` is standard output, as for `curl` and `pandoc`, and never a file called `-`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.app.batch.labels import LABEL
+from tests.cli.programs import program, prosa, script, user
+
+CHAT = "### @user:\n\nq\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a document of each kind."""
+    program(tmp_path)
+    (tmp_path / "label.md").write_text(LABEL)
+    (tmp_path / "rows.csv").write_text("text\none\n")
+    (tmp_path / "chat.md").write_text(CHAT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "reply"),
+    [
+        (("run", "count.md", "text=a b"), {"content": {"words": 2}}),
+        (("batch", "label.md", "--rows", "rows.csv"), {"content": {"n": 1}}),
+        (("chat", "chat.md", "--export", "openai"), None),
+        (("graph", ".", "--format", "dot"), None),
+        (("new", "program"), None),
+        (("convert", "count.md", "--to", "skill"), None),
+    ],
+)
+def test_a_dash_is_standard_output(folder: Path, words: Sequence[str], reply: object):
+    model = () if reply is None else ("-m", script(folder, {"content": json.dumps(reply["content"])}))  # type: ignore[index]
+    status, at = prosa(*words, *model, "-o", "-", environ=user(folder))
+    assert status == 0 and at.out.strip(), at.err
+    assert not (folder / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("convert", "count.md", "label.md", "--to", "skill"),
+        ("convert", "count.md", "--to", "skill", "--wrap"),
+        ("improve", "count.md"),
+        ("visit", "https://example.org/", "--skills"),
+        ("new", "program", "name"),
+    ],
+)
+def test_what_needs_a_place_on_disk_refuses_a_dash(folder: Path, words: Sequence[str]):
+    before = sorted(folder.rglob("*"))
+    status, at = prosa(*words, "-o", "-", environ={})
+    assert status == 2 and ("standard output" in at.err or "both name" in at.err)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_results_so_far_are_exported_to_standard_output(folder: Path):
+    run = ("batch", "label.md", "--rows", "rows.csv", "-m", script(folder, {"content": '{"n": 1}'}))
+    environ = user(folder)
+    assert prosa(*run, environ=environ)[0] == 0
+    status, at = prosa("batch", "label", "--export", "-", environ=environ)
+    assert status == 0 and json.loads(at.out)["output"] == {"n": 1}
+    assert not (folder / "-").exists()
