@@ -124,6 +124,16 @@ def test_x29_what_is_no_file_of_rows_is_refused_in_words(tmp_path: Path, name: s
         list(open_rows(str(tmp_path / name), "SELECT 1" if name.endswith("sqlite") else "").rows())
 
 
+@pytest.mark.parametrize("limit", [MAX_ROW, 12])
+def test_x29_a_carriage_return_alone_ends_a_line_of_csv_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+):
+    monkeypatch.setattr("prosa.adapters.rows.files.MAX_ROW", limit)
+    (tmp_path / "a.csv").write_bytes(b'\xef\xbb\xbfa,b\r1,2\r"3\r4",5\r\n6,7')
+    values = [row.value for row in open_rows(str(tmp_path / "a.csv")).rows()]
+    assert values == [{"a": "1", "b": "2"}, {"a": "3\r4", "b": "5"}, {"a": "6", "b": "7"}]
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.json", "a.sqlite", "a.parquet"])
 def test_x29_a_file_that_is_not_there(tmp_path: Path, name: str):
     """X29."""

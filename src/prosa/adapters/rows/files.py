@@ -128,8 +128,7 @@ class RowFile(Struct):
             yield _row(number, f"{self.name}: row {number}", value)
 
     def _csv(self, file: BinaryIO) -> Iterator[Row]:
-        lines = _Lines(self, file)
-        reader = csv.reader(lines, strict=True)
+        reader = csv.reader(self._csv_lines(file), strict=True)
         names: list[str] | None = None
         number = 0
         while True:
@@ -149,31 +148,23 @@ class RowFile(Struct):
         if names is None:
             raise RowsRefused(f"{self.name} is empty: its first line names the columns")
 
-
-class _Lines(Struct):
-    """The lines of a CSV file as text, with their ends, as the module `csv` wants them."""
-
-    source: RowFile
-    file: BinaryIO
-    number: int = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        data = self.file.readline(MAX_ROW + 1)
-        if not data:
-            raise StopIteration
-        self.number += 1
-        if len(data) > MAX_ROW:
-            raise RowsRefused(f"{self.source.name}:{self.number}: {too_large()}")
-        if self.number == 1:
-            data = data.removeprefix(_BOM)
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            at = f"{self.source.name}:{self.number}"
-            raise RowsRefused(f"{at}: not UTF-8: byte {error.start + 1} of the line") from None
+    def _csv_lines(self, file: BinaryIO) -> Iterator[str]:
+        """Yield lines as text, with their ends, as the module `csv` wants them. A lone carriage return ends one too."""
+        number, rest = 0, b""
+        while data := rest + file.readline(MAX_ROW + 1):
+            rest = b""
+            if len(data) > MAX_ROW:
+                end = data.rfind(b"\r", 0, -1) + 1
+                if not end:
+                    raise RowsRefused(f"{self.name}:{number + 1}: {too_large()}")
+                data, rest = data[:end], data[end:]
+            for line in data.splitlines(keepends=True):
+                number += 1
+                try:
+                    yield (line.removeprefix(_BOM) if number == 1 else line).decode()
+                except UnicodeDecodeError as error:
+                    reason = f"not UTF-8: byte {error.start + 1} of the line"
+                    raise RowsRefused(f"{self.name}:{number}: {reason}") from None
 
 
 def _cells(number: int, place: str, names: list[str], cells: list[str]) -> Row:
