@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import count
+
 from msgspec import Struct
 
 from prosa.data import Value
@@ -60,8 +63,17 @@ class QueryLimits(Struct, frozen=True):
 
 
 class QueryAnswer(Struct, frozen=True):
-    """The columns and the rows of an answer; ``more`` is true if there are further rows."""
+    """The columns, whose names differ, and the rows of an answer; ``more`` is true if there are further rows."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     more: bool = False
+
+
+def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns; the second one of a name is called `NAME_2`, and so on."""
+    names: list[str] = []
+    for name in columns:
+        others = (f"{name}_{number}" for number in count(2))
+        names.append(name if name not in names else next(each for each in others if each not in names))
+    return tuple(names)

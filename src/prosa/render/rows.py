@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from itertools import count
 from typing import TYPE_CHECKING
 
 from prosa.data import Value
@@ -39,12 +38,8 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str
 
 
 def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[dict[str, Value]]:
-    """Return each row as an object. The second column of a name is called `NAME_2`, and so on."""
-    names: list[str] = []
-    for name in columns:
-        others = (f"{name}_{number}" for number in count(2))
-        names.append(name if name not in names else next(each for each in others if each not in names))
-    return [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
+    """Return each row as an object; no two columns have one name."""
+    return [dict(zip(columns, map(_plain, row), strict=True)) for row in rows]
 
 
 def render_jsonl_rows(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:

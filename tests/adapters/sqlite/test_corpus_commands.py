@@ -11,6 +11,7 @@ from prosa.adapters.sqlite.asking import ask_index
 from prosa.app.corpus.open import corpus_root, open_corpus
 from prosa.cli.main import main
 from prosa.corpus.errors import IndexProblem
+from prosa.corpus.sql import distinct_names
 from prosa.render.rows import render_csv, render_jsonl_rows, render_table, rows_objects
 from prosa.settings.model import Settings
 from tests.cli.desk import Desk, desk
@@ -147,6 +148,20 @@ def test_query_prints_in_every_format(root: Path):
     assert "more than 1 rows" in shown.err
 
 
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("text", "path  words  path_2\n────  ─────  ──────\na.md      4  a.md\n"),
+        ("json", '{\n  "columns": [\n    "path",\n    "words",\n    "path_2"\n  ],'),
+        ("jsonl", '{"path": "a.md", "words": 4, "path_2": "a.md"}\n'),
+        ("csv", "path,words,path_2\na.md,4,a.md\n"),
+    ],
+)
+def test_columns_of_one_name_are_numbered(root: Path, form: str, shown: str):
+    query = "SELECT path, words, path FROM documents WHERE path = 'a.md'"
+    assert prosa(root, "query", query, str(root), "--format", form)[1].out.startswith(shown)
+
+
 def test_a_wrong_query_is_wrong_use(root: Path):
     status, shown = prosa(root, "query", "SELECT pth FROM documents", str(root))
     assert (status, shown.out) == (2, "")
@@ -240,6 +255,8 @@ def test_a_table_fits_what_is_in_it():
     assert table[3].endswith("22.5  01")
     assert "\x1b" not in "".join(table) and len(table) == 5
     assert render_table(("a",), []) == ""
-    assert rows_objects(("a", "a", "a"), [(1, 2, 3)]) == [{"a": 1, "a_2": 2, "a_3": 3}]
+    assert rows_objects(distinct_names(("a", "a", "a_2", "a")), [(1, 2, 3, 4)]) == [
+        {"a": 1, "a_2": 2, "a_2_2": 3, "a_3": 4}
+    ]
     assert render_csv(("a", "b"), [("x,y", None), ('"', 1.5)]) == 'a,b\n"x,y",\n"""",1.5'
     assert render_jsonl_rows(("a",), [(float("inf"),), (b"\xff",)]) == '{"a": ".inf"}\n{"a": "ff"}'

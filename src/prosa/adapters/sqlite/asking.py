@@ -18,7 +18,7 @@ from prosa.adapters.sqlite.guard import FOR_ALL, Denied, guarded
 from prosa.adapters.sqlite.opening import read_only_uri
 from prosa.adapters.sqlite.views import CORPUS_VIEWS, make_views
 from prosa.corpus.errors import QueryRefused
-from prosa.corpus.sql import QueryAnswer, QueryLimits, Readable
+from prosa.corpus.sql import QueryAnswer, QueryLimits, Readable, distinct_names
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.regex import regex
@@ -105,7 +105,7 @@ def _answer(connection: sqlite3.Connection, readable: Readable, query: str, limi
 def _fetched(cursor: sqlite3.Cursor, most: int, readable: Readable) -> QueryAnswer:
     if cursor.description is None:
         raise QueryRefused("the query is empty", hint=hint_of(readable))
-    columns = tuple(each[0] for each in cursor.description)
+    columns = distinct_names(each[0] for each in cursor.description)
     rows: list[tuple[Value, ...]] = []
     size = 0
     for row in cursor:
