@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
+from prosa.adapters.files.places import is_settings_file
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
@@ -31,7 +33,7 @@ def settings_for(
     if path is None:
         return user
     root = find_root(path)
-    project = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
+    project = next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), None)
     return merge(user, (_settings_in(project, "project", notice) if project else None) or Settings())
 
 
@@ -48,7 +50,7 @@ def size_limit(chosen: int | None, settings: Settings | None) -> int:
 
 
 def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable[[str], None]) -> Settings | None:
-    if not path.is_file():
+    if not os.path.lexists(path):
         return None
     from prosa.settings.read import read_project_settings, read_user_settings
 

@@ -179,7 +179,7 @@ def _nearest_file(problem: FileProblem) -> str:
     from prosa.app.text_files import nearest_file
 
     near = nearest_file(problem.path) if problem.kind == "missing" else None
-    return f"did you mean {near}?" if near else ""
+    return f"did you mean {near}?" if near and near != problem.path else ""
 
 
 def _refused(error: ProgramRefused, console: Console) -> int:

@@ -132,6 +132,12 @@ def is_project(folder: Path) -> bool:
     return any(os.path.lexists(folder / mark) for mark in ("prosa.toml", VAULT_MARK))
 
 
+def is_settings_file(path: Path) -> bool:
+    """Return whether a path holds the settings of a project. Whatever is called `prosa.toml` does, so that one that
+    cannot be read is reported."""
+    return path.is_file() or (path.name == ROOT_MARKS[0] and os.path.lexists(path))
+
+
 def is_in_vault(folder: Path) -> bool:
     """Return whether a folder is a vault of Obsidian or lies in one (X45)."""
     return any((each / VAULT_MARK).is_dir() for each in (folder, *folder.parents))

@@ -299,7 +299,8 @@ def _problem(path: Path, error: OSError | ValueError) -> FileProblem:
     """Return the problem that an error of the system means."""
     code = error.errno if isinstance(error, OSError) else errno.ENOENT
     if code in (errno.ENOENT, errno.ENOTDIR):
-        return FileProblem(path, "missing", "no such file")
+        link = "is a link to a file that does not exist"
+        return FileProblem(path, "missing", link if os.path.islink(path) else "no such file")
     if code == errno.ELOOP:
         return FileProblem(path, "unreadable", "is a link that leads back to itself")
     if code in (errno.EACCES, errno.EPERM):

@@ -362,12 +362,10 @@ def opened(path: Path, options: Options, environ: Mapping[str, str], max_size: i
     try:
         source = RootedFiles(max_size=max_size).read(path)
     except FileProblem as problem:
-        if problem.kind != "missing":
+        if problem.kind != "missing" or path.is_symlink():
             raise
         if not path.parent.is_dir():
             raise FileProblem(path, "missing", f"the folder {path.parent} does not exist") from None
-        if path.is_symlink():
-            raise FileProblem(path, "missing", "is a link to a file that does not exist") from None
         source = SourceText("", str(path))
     return begun(path, source, options, environ, max_size)
 

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
-from prosa.adapters.files.places import is_marked, is_project
+from prosa.adapters.files.places import is_marked, is_project, is_settings_file
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
 from prosa.adapters.files.scan import scan
 from prosa.adapters.files.stamps import FileStamps
@@ -377,7 +377,7 @@ def project_at(root: Path, shown: Path) -> Project:
     """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people
     name the folder."""
     for name in PROJECT_FILES:
-        if (root / name).is_file():
+        if is_settings_file(root / name):
             found = _read(root / name, shown / name)
             if found is not None:
                 return found
