@@ -73,7 +73,7 @@ peers: $(NPM) ## install the npm servers that the MCP tests talk to
 
 agents: $(AGENTS:%=$(AGENT)/%/node_modules/.installed) ## install pinned agents that tests can run: 1.4 GB; AGENTS=pi installs one
 
-suites: $(DEV) $(PACKAGE) ## run the shared tests, and suites of others below SUITES=DIR: docs/conformance.md
+suites: $(DEV) $(PACKAGE) ## run the shared tests, and suites of others below SUITES=DIR: docs/compatibility.md
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.suites "$(SUITES)"
 
 vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again

@@ -183,7 +183,7 @@ def test_every_class_of_the_table_exists_and_every_error_has_a_code():
 
 
 def test_the_page_has_the_codes_of_the_table():
-    page = (Path(__file__).parents[2] / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
     for code, each in CODES.items():
         again = "yes" if each.retry else "no"
         assert f"| `{code}` | {each.meaning} | {again} |" in page

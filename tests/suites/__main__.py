@@ -1,4 +1,4 @@
-"""Run the suites that are below a folder and the shared tests, and keep their figures in `docs/conformance.md`.
+"""Run the suites that are below a folder and the shared tests, and keep their figures in `docs/compatibility.md`.
 
 `python -m tests.suites DIR`: what is missing is named and not counted, and keeps its row. Ends with 1 where a suite
 differs in a case without a known reason, or where a known reason is needed no more.
@@ -14,7 +14,7 @@ from tests.suites.shared import refresh
 from tests.suites.suite import Outcome, Suite
 from tests.suites.table import SUITES
 
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "compatibility.md"
 
 
 def main(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""Who passes how many of the shared tests: the second table of `docs/conformance.md`.
+"""Who passes how many of the shared tests: the second table of `docs/compatibility.md`.
 
 Prosa is asked in this process, and its site in another one. Implementations of others are asked where they are unpacked
 or installed below the folder of the suites; a folder that is missing keeps its row.

@@ -297,7 +297,7 @@ def test_a_server_is_asked_by_its_address(elsewhere: str, capsys: pytest.Capture
 
 
 def test_the_table_has_the_figures_of_prosa_and_names_every_origin():
-    text = (ROOT / "docs" / "conformance.md").read_text("utf-8")
+    text = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
     for name in FORMATS:
         passed = [Verdict(case, "passed") for case in CASES[name]]
         assert shared.row(name, "Prosa", shared.prosa.__version__, passed) in text

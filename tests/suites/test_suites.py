@@ -66,7 +66,7 @@ def test_a_suite_without_a_row_gets_the_last(page: Path, tmp_path: Path, monkeyp
 
 
 def test_the_page_has_a_row_for_every_suite():
-    text = (tool.ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    text = (tool.ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
     for suite in SUITES:
         (line,) = (each for each in text.splitlines() if each.startswith(f"| {suite.name} |"))
         assert "not known" not in line

@@ -34,6 +34,15 @@ PARTS = (
 )
 
 
+MOVED = {
+    "audit.md": ("Auditing and improving", "improve.md#auditing-the-cases"),
+    "conformance.md": ("Compatibility and conformance", "compatibility.md#suites-of-other-projects"),
+    "discovery.md": ("Serving a site", "serving.md#files-for-agents"),
+    "limits.md": ("Compatibility and conformance", "compatibility.md#tested-environments"),
+}
+"""Former guides: the title and the address of what has their content now. The site keeps a page at each old address."""
+
+
 def main(arguments: list[str]) -> int:
     """Write the sources of the site into the folder that the one argument names."""
     (folder,) = arguments
@@ -55,6 +64,9 @@ def stage(folder: Path) -> Path:
         file = folder / "docs" / "reference" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+    for path, (title, address) in MOVED.items():
+        text = page("This page has moved", f"Its content is now in [{title}]({address}).")
+        (folder / "docs" / path).write_text(text, encoding="utf-8")
     return folder / "docs"
 
 

@@ -1,7 +1,7 @@
 """Errors as data (X43): under `--format json` and `jsonl` one line of JSON, the last on stderr.
 
 In: the errors of a command, and its arguments. Out: that line. `CODES` is the one table of codes, which
-`docs/compatibility.md` repeats; an error of a class that is not in it has the code of the class above.
+`docs/commands.md` repeats; an error of a class that is not in it has the code of the class above.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from prosa.document.anchors import slug
 from prosa.rules.registry import all_rules
 from prosa.settings import SETTINGS
 from tests.render.page.elements import tree
-from tools.docs.generate import reference, stage
+from tools.docs.generate import MOVED, ROOT, reference, stage
 
 MOST_PAGE = 60_000
 MOST_INDEX = 150_000
@@ -74,6 +74,14 @@ def test_the_pages_in_order_are_all_pages(pages: dict[str, str], site: Path):
         seen.append(name := following)
     assert {f"reference/{path.removesuffix('.md')}.html" for path in reference() if "README" not in path} <= set(seen)
     assert {"tutorial.html", "skills.html", "serving.html", "decisions/index.html"} <= set(seen)
+
+
+def test_a_former_address_leads_to_the_page_with_its_content(pages: dict[str, str]):
+    for path, (_, address) in MOVED.items():
+        assert not (ROOT / "docs" / path).exists()
+        target, _, anchor = address.replace(".md", ".html").partition("#")
+        assert f'href="{target}#{anchor}"' in pages[path.replace(".md", ".html")]
+        assert f' id="{anchor}"' in pages[target]
 
 
 def test_the_search_is_small_and_knows_a_rule(site: Path):
