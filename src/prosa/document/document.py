@@ -29,7 +29,8 @@ from prosa.document.model import (
     Section,
     Wikilink,
 )
-from prosa.document.walk import Parsed, Piece, encodable, mask, walk
+from prosa.document.rewalk import walk_recently
+from prosa.document.walk import Parsed, Piece, encodable, mask
 from prosa.regex import regex
 from prosa.source import LineIndex, SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown, kept
@@ -480,10 +481,10 @@ def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span
     inside = [span.shift(-body.start) for span in masked if span.start >= body.start and span.end <= body.end]
     text = _readable(mask(source.slice(body), inside))
     try:
-        found = walk(text)
+        found = walk_recently(text)
     except UnicodeEncodeError:  # the parser refuses lone surrogates, and few texts hold any
         text = encodable(text)
-        found = walk(text)
+        found = walk_recently(text)
     parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), found)
     return Document(source, body, parsed)
 

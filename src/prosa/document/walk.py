@@ -109,8 +109,8 @@ class _WalkState(Struct):
     pieces: list[Piece] | None = None
 
 
-def walk(text: str) -> WalkResult:
-    """Return what the parser finds in ``text``."""
+def walk(text: str, *, footnotes: bool = False) -> WalkResult:
+    """Return what the parser finds in ``text``; with ``footnotes`` it is part of one that has some."""
     found = WalkResult()
     state = _WalkState(found)
     leaves: dict[str, Callable[[tuple[str, Range]], None]] = {
@@ -118,7 +118,7 @@ def walk(text: str) -> WalkResult:
         "InlineHtml": found.inline_html.append,
         "FootnoteReference": found.footnote_references.append,
     }
-    brackets = found.brackets if "^" in text and "[^" in text else None
+    brackets = found.brackets if footnotes or ("^" in text and "[^" in text) else None
     pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
     events: Iterator[tuple[Value, Range]] = pyromark.events_with_range(text, options=OPTIONS)

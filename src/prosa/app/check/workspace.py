@@ -25,6 +25,7 @@ from prosa.app.check.gather import Group, Project, gather, project_at
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.document.rewalk import RecentWalks
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.cache import unreadable
 from prosa.rules.corpus_names import CorpusNames
@@ -67,6 +68,7 @@ class Workspace(Struct, eq=False):
     _parts: dict[Path, tuple[DialectReading[object], dict[str, object]]] = field(default_factory=dict)
     _touched: set[Path] = field(default_factory=set)
     _readings: dict[Path, DialectReading[object]] = field(default_factory=dict)
+    _walks: RecentWalks = field(default_factory=RecentWalks)
 
     @classmethod
     def open(cls, folder: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
@@ -154,7 +156,8 @@ class Workspace(Struct, eq=False):
             return None
         kept = self._readings.pop(path, None)
         if kept is None or kept.front.source.text != source.text:
-            kept = open_document(source, self.profile.hints(path), self.profile.relations)
+            with self._walks.used():
+                kept = open_document(source, self.profile.hints(path), self.profile.relations)
         self._readings[path] = kept
         while len(self._readings) > MAX_READINGS:
             del self._readings[next(iter(self._readings))]
@@ -199,7 +202,8 @@ class Workspace(Struct, eq=False):
             self._checked.pop(real, None)
         else:
             self._checked[real] = text
-        news = self.resident.update(path)
+        with self._walks.used():
+            news = self.resident.update(path)
         if text is not None and not _is_document(real) and real not in self.resident.seen:
             self._lone[real] = news[real] = self._alone(real)
         return {each: self._new(each, found) for each, found in news.items()}
@@ -234,7 +238,8 @@ class Workspace(Struct, eq=False):
 
     def check_alone(self, source: SourceText, real: Path) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
         """Return how any text would be read and judged as the document at a real path, without those beside it."""
-        return check_alone(source, real, self.files, self.profile, datetime.now(UTC))
+        with self._walks.used():
+            return check_alone(source, real, self.files, self.profile, datetime.now(UTC))
 
 
 def document_stamps(root: Path) -> dict[Path, tuple[int, int]]:

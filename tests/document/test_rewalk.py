@@ -1,0 +1,64 @@
+"""What is found in a text from an earlier one is what a walk of the whole text finds, wherever it changed."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from prosa.document import parse, rewalk
+from prosa.document.rewalk import RecentWalks
+from prosa.document.walk import encodable, walk
+from prosa.source import SourceText
+from tests.depth import examples
+from tests.document.markdown import PIECES, block
+
+PART = st.lists(st.sampled_from((*PIECES, "\n\n# h\n", "\n## [k] [^1]\n", "\n\n", "\n- a\n\n  b\n")), max_size=12).map(
+    "".join
+)
+SECTION = st.builds("{} {}\n".format, st.sampled_from(["# a\n", "### b c\n", "##\td\n", ""]), PART)
+TEXT = st.lists(SECTION, min_size=1, max_size=8).map("".join)
+NEW = st.one_of(PART, st.sampled_from(["", "x", "\n", "```\n", "#", "<!--", "-->", "|"]))
+CHANGE = st.tuples(st.integers(0, 400), st.sampled_from([0, 0, 1, 5, 60]), NEW)
+
+
+@settings(max_examples=examples(3000), deadline=None)
+@given(text=TEXT, changes=st.lists(CHANGE, min_size=1, max_size=4))
+@example("# a\n\nx\n# b\n", [(5, 0, "```\n")])
+@example("# a\n\n- x\n\n# b\n\n[k]\n\n# c\n[k]: /u\n", [(6, 0, "y"), (17, 0, "[^1] [k][] "), (24, 9, "[l]")])
+@example("# a\n[^1]\n# b\n# c\n[^1]: x\n", [(4, 0, "[^2]"), (14, 0, "[^1] "), (14, 2, "[^1]: ")])
+def test_x1_a_changed_text_is_found_to_be_what_a_walk_of_all_of_it_finds(
+    text: str, changes: list[tuple[int, int, str]]
+):
+    before, found = encodable(text), walk(encodable(text))
+    for start, length, new in changes:
+        changed = encodable(before[:start] + new + before[start + length :])
+        again = rewalk.rewalk(changed.encode(), before.encode(), found)
+        before, found = changed, walk(changed)
+        assert again in (None, found)
+
+
+@given(st.lists(block(), min_size=1, max_size=4), st.integers(0, 3))
+@settings(max_examples=examples(300), deadline=None)
+def test_x1_a_section_of_whole_blocks_is_parsed_alone(blocks: list[list[str]], number: int):
+    texts = ["\n".join([f"# {at}", "", *lines, "", ""]) for at, lines in enumerate(blocks)]
+    before = "".join(texts)
+    at = number % len(texts)
+    text = "".join([*texts[:at], f"# {at}\n\n[x](y.md)\n\n" + texts[at], *texts[at + 1 :]])
+    again = rewalk.rewalk(text.encode(), before.encode(), walk(before))
+    assert again in (None, walk(text))
+    assert again is not None or "]:" in text or "<!--" in text
+
+
+def test_x1_what_is_typed_into_a_long_text_is_parsed_and_nothing_else(monkeypatch):
+    text = "".join(f"## Part {at}\n\nMore of [this](p{at}.md) and `that`.\n\n> - é\n\n" for at in range(200))
+    read: list[int] = []
+    monkeypatch.setattr(rewalk, "walk", lambda text, **options: read.append(len(text)) or walk(text, **options))
+    recent = RecentWalks()
+    with recent.used():
+        first = parse(SourceText(text))
+        again = parse(SourceText(text))
+        second = parse(SourceText(text.replace("Part 99", "Part *99*")))
+    assert [len(text), 2] == [read[0], len(read)]
+    assert read[1] < 100
+    assert first.parsed.found is again.parsed.found
+    assert second.links == parse(SourceText(second.source.text)).links
