@@ -138,8 +138,8 @@ for name in sorted(sys.stdlib_module_names):
 print(*present); print(*missing)
 """
     present, missing = (set(line.split()) for line in python(code).stdout.splitlines())
-    assert _listed("Modules that are there") == present
-    assert _listed("Modules that are missing") == missing
+    assert _listed("Available modules") == present
+    assert _listed("Missing modules") == missing
 
 
 @pytest.mark.parametrize(
