@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
 collect_ignore_glob = [] if chromium() else ["test_*.py"]
 
-ARGUMENTS = ("--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
+UNUSED = (
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess,"
+    "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
+    "LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
+    "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch"
+)
+"""What of the browser is switched off: the pages of its own address bar, which it loads for every window in processes
+of their own and which cost as much as the rest of a test, a process in store, and what Playwright switches off, whose
+list this one replaces."""
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    f"--disable-features={UNUSED}",
+)
 """Names of other hosts are not even looked up."""
 
 
