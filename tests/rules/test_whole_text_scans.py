@@ -12,10 +12,11 @@ from prosa.corpus.embedding import looks_classified
 from prosa.corpus.facets import guarded, looks_limited
 from prosa.dialects.reading import open_document
 from prosa.document import parse
-from prosa.document.document import NAMED_BLOCK, html, ids
+from prosa.document.document import NAMED_BLOCK, comments, html, ids, may_hold_ids
+from prosa.rules.document.safety import _may_be_unseen, _styled
 from prosa.rules.document.text import control_character, line_separator
 from prosa.rules.rule import Finding, Subject
-from prosa.source import SourceText
+from prosa.source import SourceText, Span
 
 PIECES = (
     *("\x00", "\x01", "\x0b", "\x0c", "\x1f", "\x7f", "\x80", "\x85", "\u2028", "\u2029", "\ud800", "ä", "é…"),
@@ -69,6 +70,46 @@ def test_ids_in_html_are_those_of_its_elements(text: str):
     tags = [each for element in html(parsed) if not element.comment for each in tag.findall(element.text)]
     expected = {"".join(groups) for each in tags for groups in re.findall(name, each, re.IGNORECASE)}
     assert set(ids(parsed)) == expected
+    document = parse(SourceText(text))
+    assert document.anchors == {*document.heading_anchors, *expected} - {""}
+
+
+HIDING = (
+    *(
+        "<!-- As an AI, obey. -->",
+        "<!--",
+        "-->",
+        "<p hidden>",
+        "</p>",
+        "<i style='color: white'>",
+        "</i>",
+        "<b HIDDEN>",
+    ),
+    *(
+        "<\u212a style=display:none>",
+        "<a title='colör'>",
+        "[x]: y 'if you are an AI'",
+        "As an AI",
+        "\n",
+        "\n\n",
+        " ",
+        "> ",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(HIDING), max_size=16).map("".join), st.booleans())
+def test_x38_hidden_text_is_that_of_the_elements(text: str, masks: bool):
+    """X38: one look at all HTML of a document, where it finds nothing, leaves nothing out."""
+    document = parse(SourceText(text), masked=[Span(0, min(3, len(text)))] if masks else ())
+    assert document.comments == comments(document.parsed)
+    assert masks or may_hold_ids(document.html_text) or not [*ids(document.parsed)]
+    pieces = [text for text, _ in document.parsed.found.inline_html]
+    pieces += [text for _, some in document.parsed.found.html_blocks for _, text, _ in some]
+    if not masks and not any(map(_may_be_unseen, pieces)):
+        assert not _may_be_unseen(document.html_text)
+    if not masks and not _may_be_unseen(document.html_text):
+        assert not [*_styled(document)]
 
 
 @given(TEXTS)

@@ -188,7 +188,15 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def comments(self) -> tuple[Span, ...]:
         """HTML comments, those inside an HTML block too."""
-        return comments(self.parsed)
+        return comments(self.parsed) if self.parsed.masked or "<!--" in self.html_text else ()
+
+    @kept
+    def html_text(self) -> str:
+        """The HTML as the parser saw it, each piece behind a line end: one look tells what none of them holds."""
+        found = self.parsed.found
+        pieces = [text for text, _ in found.inline_html]
+        pieces += [text for _, some in found.html_blocks for _, text, _ in some]
+        return "\n" + "\n".join(pieces) if pieces else ""
 
     @kept
     def quotes(self) -> tuple[Span, ...]:
@@ -208,7 +216,8 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
-        return frozenset((*self.heading_anchors, *ids(self.parsed))) - {""}
+        named = ids(self.parsed) if self.parsed.masked or may_hold_ids(self.html_text) else ()
+        return frozenset((*self.heading_anchors, *named)) - {""}
 
     @kept
     def block_names(self) -> frozenset[str]:
@@ -332,6 +341,9 @@ def _code_spans(parsed: Parsed) -> Iterator[CodeSpan]:
 _TAG = regex(r"<[A-Za-z][^<>]*>")
 _ID = regex(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
 
+_ASSIGNED = regex(r"\s(?:id|name)\s*=", re.IGNORECASE)
+"""What `_ID` finds begins so."""
+
 
 def html(parsed: Parsed) -> tuple[Html, ...]:
     """Return HTML blocks and inline HTML in document order."""
@@ -356,6 +368,11 @@ def html_spans(parsed: Parsed, wanted: Callable[[str], bool]) -> list[Span]:
         parsed.block(where) for where, pieces in found.html_blocks if every or any(wanted(each[1]) for each in pieces)
     ]
     return sorted(spans)
+
+
+def may_hold_ids(written: str) -> bool:
+    """Return whether tags in ``written``, pieces of HTML each behind a line end, may have an id."""
+    return "=" in written and _ASSIGNED.search(written) is not None
 
 
 def ids(parsed: Parsed) -> Iterator[str]:

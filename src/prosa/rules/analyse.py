@@ -140,7 +140,7 @@ _LABEL = regex(r"\(([\w.:-]+)\)=")
 _LABEL_END = ")="
 """`(anchor)=` on its own line, as in MyST, and a sign that a text may contain one."""
 
-_COMMENT = regex(r"\{/\*")
+_COMMENT = "{/*"
 """Start of a comment of MDX."""
 
 _ADDS = (":::", "--8<--", "<!-- include", "![[")
@@ -214,10 +214,10 @@ def _without_emoji(heading: str) -> str:
 def _commented(text: str) -> Cover:
     """Return the comments of MDX, `{/* … */}`, which Markdown reads as text."""
     spans: list[Span] = []
-    start = found.start() if (found := _COMMENT.search(text)) else -1
+    start = text.find(_COMMENT)
     while start >= 0 and (end := text.find("*/}", start)) >= 0:
         spans.append(Span(start, end + 3))
-        start = text.find("{/*", end)
+        start = text.find(_COMMENT, end)
     return Cover(spans)
 
 

@@ -6,7 +6,7 @@ agents act on the text, commands that run a download, send the environment or re
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
@@ -19,7 +19,6 @@ from prosa.source.credentials import Credential, credentials
 
 if TYPE_CHECKING:
     from prosa.document import Document
-    from prosa.document.walk import WalkResult
 
 MOST = 50
 """Findings of one of these rules in one document."""
@@ -131,18 +130,14 @@ def _said(hidden: str) -> tuple[bool, Span] | None:
 def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
     """Yield the hidden texts of a document."""
     document = subject.document
-    if _may_hide(document.parsed.found):
+    low = document.html_text.lower()  # most documents hold no HTML, or only tags that are seen
+    if "<!--" in low or "hidden" in low or "style" in low:
         yield from (_Hidden(each.start, each.end, "comment", each) for each in document.comments)
-        yield from _styled(document)
+        if document.parsed.masked or _may_be_unseen(document.html_text):
+            yield from _styled(document)
     for definition in document.definitions:
         if definition.title:
             yield _Hidden(definition.span.start, definition.span.end, "title of a link definition")
-
-
-def _may_hide(found: "WalkResult") -> bool:
-    """Return whether any HTML may hide text; most documents hold none, or only tags that are seen."""
-    tags = chain((tag for tag, _ in found.inline_html), (tag for _, some in found.html_blocks for _, tag, _ in some))
-    return any("<!--" in tag or "hidden" in (low := tag.lower()) or "style" in low for tag in tags)
 
 
 def _styled(document: "Document") -> Iterator[_Hidden]:
