@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.table import DIALECTS
 from prosa.graph.build import build
+from prosa.graph.names import joined
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.resolve import MAX_ALIKE, MAX_CANDIDATES
 from tests.depth import examples
@@ -373,3 +374,13 @@ def test_ya21_a_broken_wikilink_with_an_angle_bracket_is_one_and_a_placeholder_i
         ("x<y", "unresolved"),
         ("<name>", "file"),
     ]
+
+
+PATHS = st.lists(st.sampled_from(("a", "b.md", ".", "..", ".c", "d.", "/", "//", "")), max_size=7)
+
+
+@given(PATHS.map("".join), st.one_of(PATHS.map("".join), PATHS.map("/".join)))
+def test_a_path_is_joined_as_the_system_does(folder: str, target: str):
+    """Most targets need no look at their parts; they mean what a look finds."""
+    path = posixpath.normpath(posixpath.join(folder, target))
+    assert joined(folder, target) == (f"{path}/" if target.endswith("/") else path)

@@ -146,8 +146,17 @@ _INDEXES = ("index.md", "README.md", "readme.md", "_index.md")
 
 def joined(folder: str, target: str) -> str:
     """Return the path that a target means in a folder, without `.` and `..`; a slash at its end stays."""
+    if target and target[0] not in "./" and "//" not in target and "/." not in target:  # as most are
+        base = _normal(folder)
+        return target if base == "." else f"{base}{target}" if base.endswith("/") else f"{base}/{target}"
     path = posixpath.normpath(posixpath.join(folder, target))
     return f"{path}/" if target.endswith("/") else path
+
+
+@lru_cache(maxsize=64)
+def _normal(folder: str) -> str:
+    """Return the path of a folder without `.` and `..`. Many links stand in one folder."""
+    return posixpath.normpath(folder)
 
 
 def suffix_of(path: str) -> str:

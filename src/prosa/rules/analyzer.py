@@ -140,28 +140,35 @@ class Analyzer(Struct, frozen=True):
 
     def _analyse_all(self, items: Sequence[Item]) -> list[Analysis]:
         many = self.workers is not None and self.workers.count > 1 and len(items) >= ENOUGH
-        if many and self._mostly_new(items):
-            return self._shared_out(items)
         if not many:
             return self._made_here(items)
-        found = [each for some in _at_once(items) for each in self.fetch(some)]
-        missing = [at for at, kept in enumerate(found) if kept is None]
-        rest = [items[at] for at in missing]
-        made = self._shared_out(rest) if len(rest) >= ENOUGH else self._made_here(rest)
-        for at, analysis in zip(missing, made, strict=True):
-            found[at] = analysis
-        return [each for each in found if each is not None]
+        found = self._sampled(items)
+        if found is None:
+            return self._shared_out(items)
+        rest = [each for each in items if each[0] not in found]
+        for some in _at_once(rest):
+            found |= self._kept_of(some)
+        missing = [each for each in rest if each[0] not in found]
+        made = self._shared_out(missing) if len(missing) >= ENOUGH else self._made_here(missing)
+        found.update(zip((real for real, _ in missing), made, strict=True))
+        return [found[real] for real, _ in items]
 
     def _made_here(self, items: Sequence[Item]) -> list[Analysis]:
         """Return the analyses that this process fetches or makes."""
         return [each for some in _at_once(items) for each in self._taken_in(some, self.make(some))]
 
-    def _mostly_new(self, items: Sequence[Item]) -> bool:
-        """Return whether fewer than half of a sample are kept."""
+    def _sampled(self, items: Sequence[Item]) -> dict[Path, Analysis] | None:
+        """Return what is kept of a sample; None if that is less than half of it."""
         if self.store is None:
-            return True
+            return None
         sample = items[:: max(1, len(items) // SAMPLE)]
-        return sum(kept is not None for kept in self.fetch(sample)) * 2 < len(sample)
+        found = self._kept_of(sample)
+        return found if len(found) * 2 >= len(sample) else None
+
+    def _kept_of(self, items: Sequence[Item]) -> dict[Path, Analysis]:
+        """Return the documents that are kept, by real path."""
+        both = zip(items, self.fetch(items), strict=True)
+        return {real: kept for (real, _), kept in both if kept is not None}
 
     def _shared_out(self, items: Sequence[Item]) -> list[Analysis]:
         """Return the analyses made by other processes."""

@@ -179,3 +179,23 @@ def test_x5_a_link_that_cannot_be_resolved_is_no_error_of_the_program(
             assert problem.kind in ("outside-root", "unreadable")
     left[0] = times
     assert root / "d" / "a.md" in documents_in([root], (".md",), files)
+
+
+def test_a_walk_knows_the_real_paths_of_what_it_met(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X5: each is what a look at the path itself says, and a file that becomes a link later is refused."""
+    root = laid_out(tmp_path)
+    (root / "a.md").write_text("a")
+    (root / "d" / "b.md").symlink_to(tmp_path / "outside" / "a.md")
+    (root / "d" / "c.md").symlink_to(root / "a.md")
+    (tmp_path / "way").symlink_to(root)
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("way"), Path("root"), root, Path("way/d/..")):
+        files = RootedFiles(root)
+        met = documents_in([folder], (".md",), files)
+        assert met == documents_in([folder], (".md",), RootedFiles(root))
+        assert [files.real(each) for each in met] == [each.resolve() for each in met]
+    (root / "a.md").unlink()
+    (root / "a.md").symlink_to(tmp_path / "outside" / "a.md")
+    with pytest.raises(FileProblem) as problem:
+        files.read(met[0])
+    assert problem.value.kind == "unreadable"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,6 +99,14 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     def real(self, path: Path) -> Path:
         """Return the path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
         return Path(self._real(path))
+
+    def met(self, paths: Sequence[Path], folder: str) -> None:
+        """Take in that a listing of a folder, a real path, has files at ``paths``, none of them a link. On Windows a
+        folder that looks like one may lead elsewhere."""
+        if sys.platform != "win32":
+            top = os.path.join(folder, "")
+            for path in paths:
+                self._reals.setdefault(os.fspath(path), top + path.name)
 
     def inside_root(self, path: Path) -> bool:
         """Return whether the file may be opened: its real path lies inside the root, or the user named it."""

@@ -75,12 +75,16 @@ class Walk(Struct, frozen=True):
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Yield every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk
         with ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
+        files = self.files if isinstance(self.files, RootedFiles) else None
         for each in self.listings(folder):
             if isinstance(each, FileProblem):
                 yield each
-            else:
-                yield from (Path(entry.path) for entry in sorted(each.entries, key=_name_of))
-                yield from map(Path, each.links)
+                continue
+            paths = [Path(entry.path) for entry in sorted(each.entries, key=_name_of)]
+            if files is not None and paths:
+                files.met(paths, each.real)
+            yield from paths
+            yield from map(Path, each.links)
 
     def listings(self, folder: Path) -> Iterator[Listing | FileProblem]:
         """Yield the same by folder, each as soon as it was listed: the documents in no order."""
@@ -107,16 +111,18 @@ class Walk(Struct, frozen=True):
             inside, documents = walking.sorted_out(entries, current)
             waiting += reversed(inside)
             if documents:
-                yield Listing(current.path, documents)
+                yield Listing(current.path, documents, (), current.real)
         yield from (Listing(os.path.dirname(link), (), (link,)) for link in walking.links if walking.is_linked(link))
 
 
 class Listing(Struct, frozen=True):
-    """A folder that was listed: the documents in it, and links to documents elsewhere, which come last of all."""
+    """A folder that was listed: the documents in it, and links to documents elsewhere, which come last of all. ``real``
+    is the real path of a folder with documents."""
 
     folder: str
     entries: Sequence[os.DirEntry[str]]
     links: Sequence[str] = ()
+    real: str = ""
 
 
 def _name_of(entry: os.DirEntry[str]) -> str:
