@@ -12,13 +12,12 @@ from msgspec import Struct, field
 
 from prosa.data.limits import MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.reading import Findings, Reading, shown
-from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
+from prosa.data.surrogates import SURROGATE_ESCAPE, has_surrogate, lone_escape, without_surrogates
 from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.diagnostics import Annotation
 from prosa.regex import regex
 from prosa.source import LineIndex, Span
 
-_SURROGATE = regex("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _BRACKET = regex(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
 
 
@@ -42,7 +41,8 @@ def parse_json(text: str) -> Value:
     Raises `JsonError` for anything `read_json` has a problem with: bad syntax, duplicate keys, NaN and infinite
     numbers, integers of more than 4,300 digits, lone surrogates, more than 64 levels of nesting.
     """
-    if not _SURROGATE.search(text) and not nested_deeper(text, MAX_DEPTH):
+    surrogates = has_surrogate(text) or ("\\u" in text and SURROGATE_ESCAPE.search(text))
+    if not surrogates and not nested_deeper(text, MAX_DEPTH):
         try:
             return _DECODER.decode(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):

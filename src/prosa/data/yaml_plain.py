@@ -19,15 +19,16 @@ from prosa.source import Span
 _DEEPEST = 30
 """Levels of nesting, far below the limit that is a problem."""
 
-_ODD = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\\ud800-\\udfff\ufeff\ufffe\uffff"
-"""Line ends, tabs, and what `yaml_shield` hides from libyaml."""
+_ODD = regex("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""Line ends but `\\n`, tabs, and what `yaml_shield` hides from libyaml. Most texts are
+printable but for their line ends, and have none: compiling this set takes as long as all expressions below."""
 
 _NAME = r"([^\W\d](?:[\w./ -]{0,100}[\w./-])?+):"
-_QUOTED = rf'"([^"\\{_ODD}]*+)"|\'([^\'{_ODD}]*+)\''
-_PLAIN = rf"(?:[^ \-?:,\[\]{{}}#&*!|>'\"%@`{_ODD}]|-(?=\w))[^:#{_ODD}]*+(?:(?::(?=[^ {_ODD}])|(?<! )#)[^:#{_ODD}]*+)*+"
+_QUOTED = r'"([^"\\\n]*+)"|\'([^\'\n]*+)\''
+_PLAIN = r"(?:[^ \-?:,\[\]{}#&*!|>'\"%@`\n]|-(?=\w))[^:#\n]*+(?:(?::(?=[^ \n])|(?<! )#)[^:#\n]*+)*+"
 _LINE = regex(
     rf" *+((?:-(?: ++|(?=\n|\Z)))*+)(?:{_NAME}(?: ++|(?=\n|\Z)))?"
-    rf"(?:(?=([\[{{]))|(?:{_QUOTED}|({_PLAIN}))?+ *+(?:(?<![^ \n])#[^{_ODD}]*+)?+(?:\n|\Z))"
+    rf"(?:(?=([\[{{]))|(?:{_QUOTED}|({_PLAIN}))?+ *+(?:(?<![^ \n])#[^\n]*+)?+(?:\n|\Z))"
 )
 """Dashes, a name, a bracket that opens a value, or the rest of the line: a value in quotes or a plain one."""
 
@@ -36,7 +37,7 @@ _INNER = regex(rf" *+(?:{_NAME} ++)?(?:{_QUOTED}|([^\W_][\w./+'()&@$%=~ -]*+)|([
 
 _AFTER = regex(r" *+([,\]}])")
 _CLOSED = regex(r" *+([\]}])")
-_REST = regex(rf" *+(?:(?<= )#[^{_ODD}]*+)?+(?:\n|\Z)")
+_REST = regex(r" *+(?:(?<= )#[^\n]*+)?+(?:\n|\Z)")
 
 
 class _Unusual(Exception):
@@ -59,6 +60,8 @@ class _Open(Struct):
 
 def read_plain_yaml(text: str, offset: int) -> Node | None:
     """Return the data of a text, every span moved right by ``offset``; None where it has none or is not as plain."""
+    if not text.replace("\n", "").isprintable() and _ODD.search(text):
+        return None
     lines = _Lines(text, offset)
     at, last = 0, len(text)
     try:
