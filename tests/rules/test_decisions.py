@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from prosa.diagnostics import Severity
-from prosa.rules.engine import Checked, check_program
+from prosa.rules.programs import CheckedProgram, check_program
 from tests.rules.literate import MemoryFiles
 
 HEAD = "---\nname: main\ndescription: x\ninput: {type: object}\noutput: {type: object}\n"
 
 
-def checked(more: str, body: str = "", **others: str) -> Checked:
+def checked(more: str, body: str = "", **others: str) -> CheckedProgram:
     texts = {f"/project/{name}.md": text for name, text in others.items()}
     return check_program(
         Path("/project/main.md"), MemoryFiles({"/project/main.md": f"{HEAD}{more}\n---\n{body}", **texts})

@@ -12,7 +12,8 @@ from prosa.adapters.files import RootedFiles
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.diagnostics import Diagnostic, Severity
-from prosa.rules.engine import check_documents, check_program, check_text
+from prosa.rules.engine import check_documents, check_text
+from prosa.rules.programs import check_program
 from prosa.rules.registry import rule_named
 from prosa.source import FileProblem, SourceText
 from tests.depth import examples

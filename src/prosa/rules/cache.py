@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
 
 
+MARK = "prosa-ignore"
+"""The word that makes a comment a suppression."""
+
+
 class Suppression(Struct, frozen=True):
     """A comment that suppresses rules (`rules.suppressions`). ``names`` are the rules as written, each with its span;
     ``comment`` is the whole comment, ``covers`` the range whose findings it suppresses (both ends included, so that an

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,15 +23,14 @@ from prosa.rules.cache import Analysis, ProgramFindings, Suppression
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
-from prosa.rules.registry import among_checks, corpus_checks, rule_named
+from prosa.rules.registry import among_checks, corpus_checks
 from prosa.rules.rule import AmongCheck, Bound, Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
 from prosa.source import Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
     from prosa.dialects.reading import DialectReading
-    from prosa.graph import Closure, LoadedProgram
-    from prosa.graph.closure import ReadOutside
+    from prosa.graph import LoadedProgram
 
 
 class CheckedDocument(Struct, frozen=True):
@@ -68,11 +67,10 @@ class CheckedDocument(Struct, frozen=True):
 
 class Checked(Struct, frozen=True):
     """The result of a check: ``documents`` in their order, without unreadable ones, and empty if readings are not
-    kept; ``diagnostics`` in reading order, including those of imported programs; ``closure`` holds the programs with
-    imports, as far as they were read now; ``corpus`` is the input of the rules over many documents."""
+    kept; ``diagnostics`` in reading order, including those of imported programs; ``corpus`` is the input of the rules
+    over many documents."""
 
     documents: tuple[CheckedDocument, ...]
-    closure: Closure | None
     diagnostics: tuple[Diagnostic, ...]
     corpus: Corpus | None = None
 
@@ -80,14 +78,6 @@ class Checked(Struct, frozen=True):
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that fail a check."""
         return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
-
-    def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
-        """Return what keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
-
-        An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
-        """
-        stops = ("everything",) if verb == "render" else ("everything", "run")
-        return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)
 
     def of(self, source: SourceText) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of one document."""
@@ -97,30 +87,6 @@ class Checked(Struct, frozen=True):
 
 def _path(each: Diagnostic) -> str:
     return each.path
-
-
-def check_program(
-    path: Path,
-    files: Files,
-    *,
-    strict: bool | None = None,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    outside: ReadOutside | None = None,
-) -> Checked:
-    """Check a file as a program, with everything it imports; ``outside`` reads imports from outside the root. Raises
-    `FileProblem` if the file itself cannot be read.
-
-    Suppressions do not count: a comment does not make a broken program run.
-    """
-    from prosa.rules.programs import check_programs
-
-    closure, findings = check_programs([path], files, outside=outside)
-    policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
-    found: list[Diagnostic] = []
-    for each in findings:
-        found += diagnosed(each.problems, each.source or SourceText("", each.path), policy)
-    return Checked((), closure, ordered(found))
 
 
 def check_documents(
@@ -190,7 +156,7 @@ def check_alone(
 def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:
     """Check the documents at ``paths`` together."""
     seen = analyzer.analyses(paths)
-    closure, findings = check_groups(seen, analyzer)
+    findings = check_groups(seen, analyzer)
     found = {real: list(analysis.problems) for real, analysis in seen.items()}
     others: dict[Path, ProgramFindings] = {}
     for each in findings:
@@ -218,7 +184,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
         for real, analysis in seen.items()
         if analysis.reading is not None
     )
-    return Checked(documents, closure, ordered(diagnostics), corpus)
+    return Checked(documents, ordered(diagnostics), corpus)
 
 
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:

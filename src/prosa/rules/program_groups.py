@@ -21,7 +21,6 @@ from prosa.source.files import sha256
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
-    from prosa.graph import Closure
 
 
 class Group(Struct, frozen=True):
@@ -58,23 +57,21 @@ def check_again(
     return found
 
 
-def check_groups(
-    seen: Mapping[Path, Analysis], analyzer: Analyzer
-) -> tuple[Closure | None, tuple[ProgramFindings, ...]]:
-    """Return the findings in programs with imports, and in those imports; with readings also a closure."""
+def check_groups(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[ProgramFindings, ...]:
+    """Return the findings in programs with imports, and in those imports."""
     if not any(analysis.imports for analysis in seen.values()):
-        return None, ()
+        return ()
     if analyzer.keep:
         return _together(seen, analyzer)
     groups = tuple(_groups(seen))
     found = {group: kept for group in groups if (kept := _kept(group, analyzer)) is not None}
     missing = [group for group in groups if group not in found]
     found |= dict(zip(missing, _checked(missing, analyzer), strict=True))
-    return None, tuple(each for group in groups for each in found[group])
+    return tuple(each for group in groups for each in found[group])
 
 
-def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Closure, tuple[ProgramFindings, ...]]:
-    """Return all programs in one closure, from the readings that are there."""
+def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[ProgramFindings, ...]:
+    """Return the findings in all programs together, from the readings that are there."""
     from prosa.rules.programs import check_programs
 
     programs: dict[Path, DialectReading[object]] = {
@@ -83,7 +80,7 @@ def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Closur
         if analysis.reading is not None and analysis.facts.dialect == "markdownlang"
     }
     paths = [Path(reading.front.source.path) for reading in programs.values()]
-    return check_programs(paths, analyzer.files, known=programs)
+    return check_programs(paths, analyzer.files, known=programs)[1]
 
 
 def _groups(seen: Mapping[Path, Analysis]) -> Iterator[Group]:

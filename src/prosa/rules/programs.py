@@ -1,25 +1,72 @@
 """Programs and their imports, under the rules that examine both.
 
-In: the paths of programs. Out: the problems of each of them and of every program they reach. Programs that import each
-other are checked together, so that a cycle or a long chain is reported once (LA15).
+In: the paths of programs. Out: the problems of each of them and of every program they reach; of one that shall run, the
+diagnostics. Programs that import each other are checked together, so that a cycle or a long chain is reported once
+(LA15).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
-from prosa.diagnostics import Problem
+from msgspec import Struct
+
+from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.markdownlang.as_dialect import masked
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
-from prosa.rules.cache import ProgramFindings, Suppression
-from prosa.rules.registry import program_checks, rules_of
+from prosa.rules.cache import MARK, ProgramFindings, Suppression
+from prosa.rules.policy import Policy, diagnosed, ordered
+from prosa.rules.registry import program_checks, rule_named, rules_of
 from prosa.rules.rule import ProgramSubject, found_by
-from prosa.rules.suppressions import MARK, find_suppressions
-from prosa.source import Files
+from prosa.source import Files, SourceText
+
+
+class CheckedProgram(Struct, frozen=True):
+    """The result of a check of a program: the programs that it reaches, and the diagnostics of all of them in reading
+    order."""
+
+    closure: Closure
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that fail a check."""
+        return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
+
+    def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
+        """Return what keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
+
+        An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
+        """
+        stops = ("everything",) if verb == "render" else ("everything", "run")
+        return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)
+
+
+def check_program(
+    path: Path,
+    files: Files,
+    *,
+    strict: bool | None = None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    outside: ReadOutside | None = None,
+) -> CheckedProgram:
+    """Check a file as a program, with everything it imports; ``outside`` reads imports from outside the root. Raises
+    `FileProblem` if the file itself cannot be read.
+
+    Suppressions do not count: a comment does not make a broken program run.
+    """
+    closure, findings = check_programs([path], files, outside=outside)
+    policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
+    found: list[Diagnostic] = []
+    for each in findings:
+        found += diagnosed(each.problems, each.source or SourceText("", each.path), policy)
+    return CheckedProgram(closure, ordered(found))
 
 
 def check_programs(
@@ -67,5 +114,6 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
     if MARK not in front.source.text:
         return ()
     from prosa.document import parse  # only here: most programs suppress nothing
+    from prosa.rules.suppressions import find_suppressions
 
     return find_suppressions(front, parse(front.source, body=front.body, masked=masked(front)))

@@ -23,16 +23,13 @@ from prosa.diagnostics import Fix, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import FrontReading
 from prosa.regex import regex
-from prosa.rules.cache import Suppression
+from prosa.rules.cache import MARK, Suppression
 from prosa.rules.registry import names_and_codes, removed, rule_named, selected, selects
 from prosa.rules.rule import Rule
 from prosa.source import Edit, SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.document import Document
-
-MARK = "prosa-ignore"
-"""The word that makes a comment a suppression."""
 
 MAX_SUPPRESSIONS = 1_000
 """Maximum number of suppressions in one document, each name counted; each is compared with every finding near it."""

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from prosa.adapters.store.writer import host_name
 from prosa.app.batch.inputs import Inputs, RowMapping, Rows
 from prosa.app.batch.waves import WavePlan
-from prosa.app.check.gather import dialect_here
+from prosa.app.check.project import dialect_here
 from prosa.app.journal.place import store_path
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.load import ready_program

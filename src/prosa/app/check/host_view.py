@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import real_path
-from prosa.app.check.gather import Group, project_at
+from prosa.app.check.gather import Group
+from prosa.app.check.project import project_at
 from prosa.data import Mapping, Scalar
 from prosa.data import Sequence as Items
 from prosa.diagnostics.nearest import UnknownName

@@ -21,7 +21,8 @@ from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import would_meet
 from prosa.app.check.baseline import Baseline
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import Group, Project, gather, project_at
+from prosa.app.check.gather import Group, gather
+from prosa.app.check.project import Project, project_at
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import DOCUMENT_SUFFIXES

@@ -13,8 +13,9 @@ from prosa.app.check.workspace import Workspace
 from prosa.app.editor.changes import Edit, edits_between
 from prosa.diagnostics import Applicability, Diagnostic
 from prosa.dialects.reading import DialectReading
+from prosa.rules.cache import MARK
 from prosa.rules.fix import ends_lines_with_crlf, fix_documents, format_text, with_kept_hash, with_line_ends
-from prosa.rules.suppressions import MARK, find_suppressions
+from prosa.rules.suppressions import find_suppressions
 from prosa.source import LineIndex, SourceText, apply_edits
 from prosa.source.text import Edit as SourceEdit
 from prosa.source.text import Span

@@ -15,7 +15,7 @@ from prosa.app.permission import require_permission
 from prosa.app.settings import size_limit
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.markdownlang.fields import site_form
-from prosa.rules.engine import check_program
+from prosa.rules.programs import check_program
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
 from prosa.runtime.lower.markdownlang import lower
@@ -63,7 +63,7 @@ def load_program(
     outside = None if given or files is not None else rooted.read_outside
     checked = check_program(path, files or rooted, outside=outside)
     errors = checked.stopping("run" if to_run else "render")
-    if errors or checked.closure is None:
+    if errors:
         raise ProgramRefused(errors)
     for each in checked.diagnostics:
         if warned is not None and each.severity is Severity.WARNING:

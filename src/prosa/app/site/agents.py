@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from prosa.app.check.baseline import Baseline, open_baseline
 from prosa.app.check.changed import UnknownRevision, changed_groups
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import Group, project_at
+from prosa.app.check.gather import Group
+from prosa.app.check.project import project_at
 from prosa.app.site.live import LiveSite
 from prosa.app.site.neighbours import neighbourhood
 from prosa.app.site.published import PublishedGroup, published_files

@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.places import VAULT_MARK
 from prosa.adapters.files.read import decode
-from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group, Project
+from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group
+from prosa.app.check.project import Project
 from prosa.app.site.files import is_document
 from prosa.app.site.live import LiveSite
 from prosa.app.site.unindexed import has_folder

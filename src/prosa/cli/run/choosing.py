@@ -34,7 +34,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
 
     Raises `WrongUse` for flags about scripts with a file that has none.
     """
-    from prosa.app.check.gather import dialect_here
+    from prosa.app.check.project import dialect_here
     from prosa.cli.argument_types import chosen_dialect
 
     dialect = chosen_dialect(args.dialect)

@@ -1,0 +1,77 @@
+"""The settings of a project, `prosa.toml` or a part of `pyproject.toml` (X7), and what they say of a path.
+
+In: a folder or a path. Out: settings, with diagnostics of what is wrong in them. A run asks here for the dialect of its
+file, so nothing here finds documents.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files.places import is_settings_file
+from prosa.adapters.files.read import real_path
+from prosa.diagnostics import Diagnostic, Problem
+from prosa.dialects.table import dialect_of_path
+from prosa.rules.policy import Policy, Profile, diagnosed
+from prosa.settings.model import PROJECT_FILES, Settings, is_about_prosa
+from prosa.source import FileProblem, SourceText, Span
+
+
+class Project(Struct, frozen=True):
+    """``settings`` without invalid ones; None if the project has none."""
+
+    settings: Settings | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def project_at(root: Path, shown: Path) -> Project:
+    """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people
+    name the folder."""
+    for name in PROJECT_FILES:
+        if is_settings_file(root / name):
+            found = _read(root / name, shown / name)
+            if found is not None:
+                return found
+    return Project()
+
+
+def dialect_here(path: Path) -> str | None:
+    """Return the dialect of a document from the globs of its project, then from its file name; None if neither
+    decides."""
+    root = find_root(path)
+    settings = project_at(root, root).settings
+    if settings is not None and settings.dialects:
+        by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
+        if by_glob is not None:
+            return by_glob
+    return dialect_of_path(real_path(path).as_posix())
+
+
+def _read(path: Path, shown: Path) -> Project | None:
+    """Return the settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
+    try:
+        source = RootedFiles(path.parent, named=(path,)).read_undigested(path)
+    except FileProblem as problem:
+        return Project(None, (_unreadable(problem, shown),))
+    if not is_about_prosa(path.name, source.text):
+        return None
+    if not source.text.strip():
+        return Project()  # a file that only marks the root
+    from prosa.rules.project import project_diagnostics
+
+    named = replace(source, path=str(shown))
+    settings, found = project_diagnostics(named)
+    if settings.schemas:
+        from prosa.rules.project import schema_diagnostics
+
+        found = (*found, *schema_diagnostics(settings, named, path.parent, RootedFiles(path.parent)))
+    return Project(settings, found)
+
+
+def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
+    found = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
+    return diagnosed((found,), SourceText("", str(shown)), Policy())[0]
