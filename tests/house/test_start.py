@@ -55,18 +55,16 @@ SCHEMAS = frozenset({"jsonschema_rs", "random", "socket"})
 EVENT_LOOP = frozenset({"asyncio", "concurrent.futures", "random", "socket", "threading"})
 """What `cli.libraries` leaves of the modules that `asyncio` imports, and the random waiting time between attempts."""
 
-FILES = VALUES | {"hashlib"}
-
 BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
     "--help": (8, frozenset()),
     "--version": (8, frozenset()),
-    "check --no-cache notes.md": (100, FILES | {"pyromark"}),
-    "check --no-cache PROGRAM": (140, FILES | SCHEMAS | {"pyromark", "yaml"}),
+    "check --no-cache notes.md": (100, VALUES | {"pyromark"}),
+    "check --no-cache PROGRAM": (140, VALUES | SCHEMAS | {"pyromark", "yaml"}),
     "check": (80, VALUES | {"sqlite3"}),
-    "fmt --check notes.md": (95, FILES | {"pyromark"}),
-    "show notes.md": (100, FILES | {"pyromark"}),
-    "search plan": (110, FILES | {"pyromark", "sqlite3", "tomllib"}),
-    "run PROGRAM text=a --model SCRIPT": (190, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
+    "fmt --check notes.md": (95, VALUES | {"pyromark"}),
+    "show notes.md": (100, VALUES | {"pyromark"}),
+    "search plan": (110, VALUES | {"pyromark", "sqlite3", "tomllib"}),
+    "run PROGRAM text=a --model SCRIPT": (190, VALUES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
 }
 """For each command line how many modules of ours it may load, and which of the costly ones. The second run counts: what
 is kept between runs is there."""

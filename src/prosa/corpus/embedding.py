@@ -6,13 +6,13 @@ Nothing here computes a vector or opens a connection.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from prosa.data import Value
 from prosa.regex import regex
+from prosa.source.files import sha256
 
 MAX_TEXT = 8_000
 """Characters of one text that are embedded: some 2,000 tokens, which every model of today takes."""
@@ -64,7 +64,7 @@ def embedded_text(*parts: str) -> str:
 
 def digest_of(text: str) -> str:
     """Return the SHA-256 of a text, in hex: a vector is fresh while the text it was made of has this digest."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def may_be_sent(front_matter: Mapping[str, Value] | None) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from prosa.dialects.reading import DialectReading, dialect_of, open_document
 from prosa.dialects.table import dialect, dialect_of_file_name
 from prosa.rules.registry import rule_named
 from prosa.source import Edit, OverlappingEdits, SourceText, Span, apply_edits
+from prosa.source.files import sha256
 
 MAX_PASSES = 20
 """Rounds of fixing. Fixes overlap rarely, two or three deep; more rounds mean that two rules contradict each other."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from hashlib import sha256
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -17,6 +16,7 @@ from prosa.data import Value
 from prosa.runtime.messages import Message, ModelReply, ModelRequest
 from prosa.runtime.ports import ServerConfig, ToolResult
 from prosa.runtime.program import Program, reachable
+from prosa.source.files import sha256
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 _SAID = tuple(name for name in Message.__struct_fields__ if name != "opaque")

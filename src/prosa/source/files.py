@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,11 +19,28 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
-def sha256(data: bytes = b"") -> _Hash:
-    """Return the SHA-256 of bytes, to which more can be added."""
-    import hashlib
+MUCH = 1024 * 1024
+"""Bytes that are worth loading OpenSSL, which hashes five times as fast as Python and takes a third of its start."""
 
-    return hashlib.sha256(data)
+
+def sha256(data: bytes = b"", *, size: int = 0) -> _Hash:
+    """Return the SHA-256 of bytes, to which more can be added; ``size`` is how many there will be. The function is
+    that of `hashlib` where something has loaded it, or for much."""
+    if "hashlib" in sys.modules or max(size, len(data)) >= MUCH:
+        import hashlib
+
+        return hashlib.sha256(data)
+    return _own_sha256()(data)
+
+
+@cache
+def _own_sha256() -> Callable[[bytes], _Hash]:
+    """Return the function that Python is built with, if it has one."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        with suppress(ImportError):
+            found: Callable[[bytes], _Hash] = import_module(name).sha256
+            return found
+    raise AssertionError  # Python has `hashlib`
 
 
 def is_hidden(path: str) -> bool:

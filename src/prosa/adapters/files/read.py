@@ -229,9 +229,10 @@ def read_piece(
 def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
     """Return the SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""
-    hashed, seen = sha256(), 0
+    seen = 0
     with _opened(path, real, root) as (descriptor, found):
         size = found.st_size
+        hashed = sha256(size=size)
         try:
             while size <= limit and seen <= limit and (chunk := os.read(descriptor, _CHUNK)):
                 seen += len(chunk)

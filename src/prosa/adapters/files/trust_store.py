@@ -36,6 +36,7 @@ from prosa.dialects.markdownlang.agreement import (
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.errors import AgreementRequired, RunError
 from prosa.source import FileProblem
+from prosa.source.files import sha256
 
 TRUST_FILE = "trust.json"
 
@@ -115,8 +116,6 @@ class TrustStore(Struct, frozen=True):
 
     def _load(self) -> tuple[Mapping[str, str], str]:
         """Return the digests by real path, and the digest of the record itself; both empty where there is none."""
-        from hashlib import sha256
-
         try:
             data = read_bytes(self.path, self.path, MAX_RECORD_BYTES)
             text = decode(self.path, data)

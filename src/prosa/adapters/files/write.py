@@ -23,7 +23,7 @@ from prosa.adapters.files.lock import BUSY, try_lock
 from prosa.adapters.files.read import real_path
 from prosa.regex import regex
 from prosa.source import FileProblem
-from prosa.source.files import sha256
+from prosa.source.files import MUCH, sha256
 
 _CHUNK = 1024 * 1024
 _MAX_NUMBER = 1_000_000
@@ -65,7 +65,7 @@ def replace_with(
     """Return the same with content that comes in pieces, and need not fit into memory. Return its SHA-256 in hex."""
     target = real_path(path)
     before = _existing(path, target)
-    found = sha256()
+    found = sha256(size=MUCH)
     with temporary_beside(target, 0o600 if private or before else 0o666) as temporary:
         for piece in pieces:
             found.update(piece)
@@ -185,9 +185,9 @@ def _keep(descriptor: int, before: os.stat_result) -> None:
 
 def _digest(target: Path) -> str:
     """Return the digest of the bytes that are there now; empty for no file."""
-    found = sha256()
     try:
         with target.open("rb") as stream:
+            found = sha256(size=os.fstat(stream.fileno()).st_size)
             while chunk := stream.read(_CHUNK):
                 found.update(chunk)
     except FileNotFoundError:

@@ -15,12 +15,12 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 from prosa.adapters.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, migrate
 from prosa.corpus.errors import IndexProblem
+from prosa.source.files import sha256
 
 WAIT_SECONDS = 60.0
 """How long to wait for another process that writes. It builds the same index, so waiting saves the work; a build of

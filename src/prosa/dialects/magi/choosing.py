@@ -15,7 +15,6 @@ no difference, so that writing a result below a block, or a checkout with other 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,6 +29,7 @@ from prosa.dialects.magi.regions import Region, inside
 from prosa.dialects.magi.result_text import Owners, is_edited, owners_of
 from prosa.regex import regex
 from prosa.source import SourceText, Span
+from prosa.source.files import sha256
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -324,7 +324,7 @@ class Contexts(Struct, frozen=True, dict=True):
 
     @cached_property
     def _whole(self) -> str:
-        text = hashlib.sha256()
+        text = sha256()
         _add(text, self._seen.text)
         return text.hexdigest()
 
@@ -333,12 +333,12 @@ class Contexts(Struct, frozen=True, dict=True):
         """The section by the place of its block: each is read once, even if it has many blocks."""
         digests: dict[int, str] = {}
         begin = done = -1
-        text = hashlib.sha256()
+        text = sha256()
         for script in self.model.scripts:
             span = section_up_to(self._seen, script)
             if span.start != begin or span.end < done:
                 begin = done = span.start
-                text = hashlib.sha256()
+                text = sha256()
             _add(text, self._seen.between(done, span.end))
             done = span.end
             digests[script.fence.span.start] = text.hexdigest()
@@ -360,7 +360,7 @@ def script_hash(
     mode = context_mode(context)
     said["context"] = [mode, *(contexts or Contexts(model)).of(script, mode)]
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return sha256(text.encode("ascii")).hexdigest()
 
 
 def context_mode(word: str) -> ContextMode:

@@ -18,7 +18,6 @@ harmless in a few rounds gives None: it belongs in a fence.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from prosa.document import Document, Fence, Heading, parse
 from prosa.document.model import Cover
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span
+from prosa.source.files import sha256
 
 
 class Owners(Struct, frozen=True):
@@ -206,7 +206,7 @@ def is_edited(model: MagiModel, region: Region) -> bool:
 def digest(shown: str) -> str:
     """Return the hash of a written text. Editors that cut white space from the ends of lines edit nothing."""
     lines = "\n".join(line.rstrip(" \t") for line in shown.split("\n"))
-    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _image(text: str) -> Shape | None:

@@ -9,7 +9,6 @@ A wire name is never parsed back: the code that offers tools keeps the map from 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
@@ -20,6 +19,7 @@ from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Field, Form
 from prosa.dialects.quantity import age_form, count_form, count_or_none_form, size_form, time_form
 from prosa.regex import regex
+from prosa.source.files import sha256
 
 FIELD = "mdh"
 MAX_SITES = 16
@@ -332,7 +332,7 @@ def tool_name(name: str) -> str:
     clean = _BAD.sub("_", name) or "_"
     if len(clean) <= MAX_TOOL_NAME:
         return clean
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{clean[: MAX_TOOL_NAME - _HASH - 1]}_{digest}"
 
 
@@ -346,7 +346,7 @@ def action_tool_name(action: str, taken: Collection[str], site: str) -> str:
     name = tool_name(f"{ACTION_PREFIX}{action}")
     if name not in taken:
         return name
-    digest = hashlib.sha256(f"{site} {action}".encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    digest = sha256(f"{site} {action}".encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{name[: MAX_TOOL_NAME - _HASH - 1]}_{digest}"
 
 

@@ -15,7 +15,6 @@ is compared with the words of the body, without a model: it diverges only if its
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 
@@ -25,6 +24,7 @@ from prosa.data import Mapping, Scalar, read_yaml
 from prosa.dialects.words import words
 from prosa.regex import regex
 from prosa.source import Span
+from prosa.source.files import sha256
 
 _FENCE = regex(r" {0,3}(`{3,}+|~{3,}+)[^\r\n]*+")
 _OPEN = regex(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*json[ \t]*", re.IGNORECASE)
@@ -109,7 +109,7 @@ def is_blank(text: str) -> bool:
 
 _LINE_END = regex(r"\r\n?")
 
-EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+EMPTY_SHA256 = sha256(b"").hexdigest()
 """The hash of an empty text, found in records whose tool hashed the wrong thing."""
 
 
@@ -120,7 +120,7 @@ def normalised(text: str) -> str:
 
 def sha256_of(text: str) -> str:
     """SHA-256 of the UTF-8 bytes, in lower-case hex."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def legacy_hashes(body: str) -> tuple[str, ...]:

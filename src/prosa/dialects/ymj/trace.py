@@ -11,7 +11,6 @@ Nothing else is opened: the caller passes a function that reads long values.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +24,7 @@ from prosa.data import Value, nested_deeper
 from prosa.dialects.ymj.sections import find_footer
 from prosa.regex import regex
 from prosa.source import Span
+from prosa.source.files import sha256
 
 SCHEMA = "1"
 """The version of the form, which is the `schema` of the footer."""
@@ -351,7 +351,7 @@ Request: TypeAlias = dict[str, Value]
 def digest_of(request: Mapping[str, Value]) -> str:
     """Return the digest of a request: SHA-256 of its JSON with sorted keys."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 TEXTS = frozenset(("content", "description", "arguments", "refusal", "message", "hint"))
