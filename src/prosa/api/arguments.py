@@ -12,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, cast
 
+from prosa.api.checked import require_types
 from prosa.app.options import (
     NO_RIGHTS,
     AgentKeywords,
@@ -53,8 +54,8 @@ MAX_PATH = 4096
 class CallOptions(ServiceOptions, LimitOptions, ReadingOptions, total=False):
     """The keywords of every call that asks a model."""
 
-    listener: Annotated["Listener", Option("receives the events of the run", flags=None, default=ignore)]
-    environ: Annotated["Mapping[str, str] | None", Option("replaces `os.environ`", flags=None)]
+    listener: Annotated[Listener, Option("receives the events of the run", flags=None, default=ignore)]
+    environ: Annotated[Mapping[str, str] | None, Option("replaces `os.environ`", flags=None)]
 
 
 class BatchKeywords(ModelOptions, CallOptions, total=False):
@@ -73,8 +74,8 @@ Work: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
 
 
 def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
-    """Return a decorator for a call with the keywords of ``record``: its signature and its docstring name each of them,
-    and an unknown keyword raises TypeError with the nearest name."""
+    """Return a decorator for a call with the keywords of ``record``: its signature and its docstring name each of them.
+    An unknown keyword raises TypeError with the nearest name, as does an argument of a wrong type."""
 
     def decorate(work: Work[P, T]) -> Work[P, T]:
         whole = inspect.signature(work)
@@ -84,6 +85,7 @@ def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
         @wraps(work)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
             _require_known(work.__name__, kwargs, parameters)
+            require_types(work, args, kwargs, record)
             return await work(*args, **kwargs)
 
         vars(call)["__signature__"] = whole.replace(parameters=list(parameters.values()))
@@ -191,17 +193,19 @@ def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay
     """Return what to record and what to play. Raises ValueError for options about a recording without one."""
     if record is None and replay is None:
         return None
-    kept = Record(Path(record)) if isinstance(record, str | Path) else record
-    played = Replay(Path(replay)) if isinstance(replay, str | Path) else replay
+    kept = Record(Path(record)) if isinstance(record, str | os.PathLike) else record
+    played = Replay(Path(replay)) if isinstance(replay, str | os.PathLike) else replay
     if played is not None and played.new is not None and kept is None:
         raise ValueError("new='live' records the calls that it makes: give record= too")
     return RecordingOptions(kept, played)
 
 
 def cap_of(given: Amount) -> Decimal | Ledger:
-    """Return an amount in US dollars above zero, or a ledger. Raises ValueError for anything else."""
-    if not isinstance(given, Decimal | float | int | str):
+    """Return an amount in US dollars above zero, or a ledger. Raises ValueError for another amount, and TypeError."""
+    if isinstance(given, Ledger):
         return given
+    if not isinstance(given, Decimal | float | int | str):
+        raise TypeError(f"an amount is of the type {type(given).__name__}; expected Decimal | float | str | Ledger")
     try:
         found = Decimal(str(given))
     except InvalidOperation:

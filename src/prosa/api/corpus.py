@@ -16,6 +16,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from prosa.api.checked import checked
 from prosa.app.corpus.ask import find_document, impact_of, links_of, shortest_path_between
 from prosa.app.corpus.follow import follow_corpus
 from prosa.app.corpus.open import OpenCorpus, corpus_root, open_corpus
@@ -55,6 +56,7 @@ class Corpus:
     `prosa.runtime.errors.RunError` for settings with errors.
     """
 
+    @checked
     def __init__(
         self,
         path: str | Path | None = None,
@@ -113,6 +115,7 @@ class Corpus:
         """What the last refresh did: how many documents were added, changed, removed, and which cannot be read."""
         return self._corpus.report
 
+    @checked
     def refresh(self, paths: str | Path | Iterable[str | Path] | None = None) -> Refreshed:
         """Update the index to the files, and return the value that `report` then has.
 
@@ -129,10 +132,12 @@ class Corpus:
         """Return every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""
         return self._ask(lambda corpus: corpus.index.documents())
 
+    @checked
     def document(self, name: str | Path) -> Node:
         """Return the document called ``name``. Raises `UnknownDocument`."""
         return self._ask(lambda corpus: find_document(corpus, name))
 
+    @checked
     def search(
         self,
         text: str = "",
@@ -176,18 +181,21 @@ class Corpus:
         """Return all nodes and edges; implied edges are in ``derived`` (X21)."""
         return self._ask(lambda corpus: corpus.index.graph())
 
+    @checked
     def links(self, name: str | Path) -> Links:
         """Return the links of a document (``out``), the links to it (``back``, Y22), and its broken references
         (``unresolved``). Raises `UnknownDocument`."""
 
         return self._ask(lambda corpus: links_of(corpus, name))
 
+    @checked
     def path(self, start: str | Path, end: str | Path, *, directed: bool = False) -> tuple[Reached, ...] | None:
         """Return the steps of a shortest path between two documents, over references in either direction, or with
         ``directed`` only from source to target; empty from a document to itself, None if there is none. Raises
         `UnknownDocument`."""
         return self._ask(lambda corpus: shortest_path_between(corpus, start, end, directed=directed)).steps
 
+    @checked
     def impact(
         self, name: str | Path, *, rels: Collection[str] | None = None, depth: int | None = None
     ) -> tuple[Reached, ...]:
@@ -199,6 +207,7 @@ class Corpus:
         """Return the corpus in numbers."""
         return self._ask(corpus_statistics)
 
+    @checked
     def query(self, sql: str) -> QueryAnswer:
         """Return the answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` if a limit
         cut them. Raises `prosa.QueryRefused` (X10)."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from msgspec import Struct
 
 from prosa.api.arguments import path_of, words
+from prosa.api.checked import checked
 from prosa.app.check.baseline import open_baseline
 from prosa.app.check.changed import changed_groups
 from prosa.app.check.check import Checker, CheckOptions, MemoryStore
@@ -54,6 +55,7 @@ class Document(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
+@checked
 def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
     """Read a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
 
@@ -74,6 +76,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
 
 
+@checked
 def check(
     paths: str | Path | Iterable[str | Path],
     *,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prosa.api.checked import checked
 from prosa.data import Value
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.model import ActionModel
@@ -17,6 +18,7 @@ from prosa.site.request import build_request
 __all__ = ["RequestError", "RequestProblem", "request"]
 
 
+@checked
 def request(
     action: Mapping[str, Value] | ActionModel,
     input: Mapping[str, Value] | None = None,  # noqa: A002 - the name of the interface
