@@ -59,6 +59,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     left = "would be left as it is" if args.dry_run else "is left as it is"
     for path in done.kept:
         say(console, f"{safe(path)} {_FOREIGN}; it {left}", cause="not-written")
+    for path in done.too_long:
+        message = f"{safe(path)} is left out: its name is too long for the file system"
+        say(console, message, "give the document a shorter name", cause="not-written")
     if args.format == "json":
         from prosa.render.json import dump
 
@@ -69,7 +72,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         counted = f"{done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed"
         console.note(f"wrote {counted}")
-    return int(bool(done.kept))
+    return int(bool(done.kept or done.too_long))
 
 
 def _beside(folder: str, web: Web, console: Console) -> Iterator[Built]:

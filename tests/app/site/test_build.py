@@ -354,3 +354,22 @@ def test_a_name_that_leaves_no_room_for_its_json_form_hides_no_file(tmp_path: Pa
     (tmp_path / "a.json").write_text("{}")
     rows = [NodeRow(each, "page", "Long", f"/{each}", each, "plain") for each in (path, "a.md")]
     assert [name for name, _ in hidden_files(tmp_path, rows)] == ["a.json"]
+
+
+@pytest.mark.parametrize("folder", ["", "new/"])
+def test_a_name_that_is_too_long_is_left_out_and_named(
+    site: Path, capsys: pytest.CaptureFixture[str], folder: str
+):
+    """The file system takes `NAME.md`, and not `NAME.html`: everything else is written, and nothing in part."""
+    name = "x" * 252
+    (site / folder).mkdir(exist_ok=True)
+    (site / f"{folder}{name}.md").write_text("# Long\n")
+    target = site.parent / "out"
+    for more in (["--dry-run"], [], []):
+        assert main(["build", str(site), str(target), *more]) == 1
+        said = capsys.readouterr().err
+        assert f"{folder}{name}.html is left out: its name is too long for the file system" in said
+        assert f"{folder}{name}.json is left out" in said and "Traceback" not in said
+    assert (target / "hours.html").is_file() and (target / f"{folder}{name}.md").is_file()
+    assert not [each for each in target.rglob("*") if each.name.endswith(".tmp")]
+    assert (target / RECORD).is_file()

@@ -36,17 +36,22 @@ MAX_BUILT = 4 * 1024 * 1024 * 1024
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
+_LONG = 64
+"""Characters of a path from which on its names may be too long: systems take 255 bytes, and a character has four."""
+
 _EMPTY = hashlib.sha256().hexdigest()
 
 
 class Build(Struct):
-    """One build into ``out``. ``kept`` are files in the way, or changed by others."""
+    """One build into ``out``. ``kept`` are files in the way, or changed by others, ``too_long`` those with a name that
+    the file system does not take."""
 
     out: Path
     written: int = 0
     same: int = 0
     removed: int = 0
     kept: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     """Files that a comparison found to be new or different."""
 
@@ -89,7 +94,10 @@ class Build(Struct):
 
     def _changes(self, path: str, content: bytes) -> bool:
         """Return whether a file has to be written; it is counted where it is the same, or in the way."""
-        if path in self._now:
+        if path in self._now or path in self.too_long:
+            return False
+        if len(path) >= _LONG and _is_too_long(self.out, path):
+            self.too_long.append(path)
             return False
         if link_on_the_way(self.out, path):
             self.kept.append(path)
@@ -186,6 +194,18 @@ def _digest(path: Path) -> str | None:
         return digest_bytes(path, path, MAX_BUILT)
     except FileProblem as problem:
         return None if problem.kind == "missing" and not path.is_symlink() else problem.kind
+
+
+def _is_too_long(out: Path, path: str) -> bool:
+    """Return whether the file system takes no such path, or no such name in it."""
+    place = next((each for each in (out, *out.parents) if each.is_dir()), out)
+    for each in (path, *path.split("/")):
+        try:
+            (place / each).lstat()
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return True
+    return False
 
 
 def _remove_empty(folder: Path, out: Path) -> None:

@@ -34,13 +34,14 @@ class Built(NamedTuple):
 
 
 class BuildResult(Struct, frozen=True):
-    """The result of a build: the number of files written, left unchanged, removed; and the obstacles. ``changes`` are
-    the files that a dry run would write."""
+    """The result of a build: the number of files written, left unchanged, removed; the obstacles, and the files with a
+    name that is ``too_long`` for the file system. ``changes`` are the files that a dry run would write."""
 
     written: int = 0
     same: int = 0
     removed: int = 0
     kept: tuple[str, ...] = ()
+    too_long: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
 
 
@@ -92,8 +93,8 @@ def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> 
     unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`."""
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
-        return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))
+        return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.too_long), tuple(made.changes))
     with Build(out) as build:
         for each in files:
             build.put(each.path, each.content)
-    return BuildResult(build.written, build.same, build.removed, tuple(build.kept))
+    return BuildResult(build.written, build.same, build.removed, tuple(build.kept), tuple(build.too_long))
