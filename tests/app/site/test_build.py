@@ -357,9 +357,7 @@ def test_a_name_that_leaves_no_room_for_its_json_form_hides_no_file(tmp_path: Pa
 
 
 @pytest.mark.parametrize("folder", ["", "new/"])
-def test_a_name_that_is_too_long_is_left_out_and_named(
-    site: Path, capsys: pytest.CaptureFixture[str], folder: str
-):
+def test_a_name_that_is_too_long_is_left_out_and_named(site: Path, capsys: pytest.CaptureFixture[str], folder: str):
     """The file system takes `NAME.md`, and not `NAME.html`: everything else is written, and nothing in part."""
     name = "x" * 252
     (site / folder).mkdir(exist_ok=True)

@@ -240,7 +240,13 @@ def test_a_record_that_moves_takes_its_attachments_along():
         ({"a.md": "[[y]]\n", "t.md": "---\ntitle: y\n---\n", "b.md": ""}, "b.md", "y.md", r"where another reference"),
         ({"a.md": "[[x]]\n", "d/x.md": "", "b.md": "", "e/x.md": ""}, "b.md", "x.md", r"where another reference"),
         ({"a.md": "[[b]]\n", "b.md": ""}, "b.md", "a|b.md", r"a\.md:1: the reference `b` has no way to name"),
-        ({"e/a.md": "[[b]]\n", "b.md": "", "e/c.md": ""}, "b.md", "c.md", r"a\.md:1: the reference `b` has no way"),
+        ({"e/a.md": "[[b]]\n", "b.md": "", "e/c.md": ""}, "b.md", "c.md", r"after the move: `c` leads to e/c\.md"),
+        (
+            {"d/a.md": "[[b]]\n", "b.md": "", "d/index.md": "", "e/index.md": ""},
+            "b.md",
+            "index.md",
+            r"a\.md:1: the reference `b` has no way to name the document after the move: `index` leads to d/index\.md",
+        ),
         ({"a.mda": magi("a")}, "a.mda", "a.md", r"is read as MAGI document, and at a\.md .* as Markdown document"),
     ],
 )

@@ -63,7 +63,9 @@ def text_for(place: Mention, old: Record, new: Record, move: Move, before: World
         return None
     text = _best(place, old, new, was.to, move, before, after)
     if text is None:
-        raise unwritable(place, old)
+        names = _names(place, new, was.to, wanted, move, after)
+        led = ((name, after.lead(new, place.reference._replace(target=name)).paths) for name in names)
+        raise unwritable(place, old, next(((name, paths) for name, paths in led if set(paths) - {wanted}), None))
     return text
 
 
@@ -142,13 +144,17 @@ def _attached(place: Mention, move: Move) -> str | None:
     return None
 
 
-def unwritable(place: Mention, record: Record) -> MoveRefused:
-    """Return why a place cannot hold its new text."""
-    where = f"{record.path}:{place.reference.line}"
-    return MoveRefused(
-        f"{where}: the reference `{place.reference.target}` has no way to name the document after the move",
-        "choose a name without brackets, `|` and `#`, or write that reference as a link first",
-    )
+def unwritable(place: Mention, record: Record, taken: tuple[str, tuple[str, ...]] | None = None) -> MoveRefused:
+    """Return why a place cannot hold its new text; ``taken`` is a name that leads to other documents, with them."""
+    where, target = f"{record.path}:{place.reference.line}", place.reference.target
+    message = f"{where}: the reference `{target}` has no way to name the document after the move"
+    if taken is None:
+        return MoveRefused(
+            message, "choose a name without brackets, `|` and `#`, or write that reference as a link first"
+        )
+    name, paths = taken
+    message = f"{message}: `{name}` {'is ambiguous among' if len(paths) > 1 else 'leads to'} {', '.join(paths)}"
+    return MoveRefused(message, "choose a name that no other document has, or write that reference as a link first")
 
 
 # Paths of a corpus as text: relative to its root, with `/`. In: paths. Out: one relative to the other. Nothing is
