@@ -126,3 +126,31 @@ def test_what_a_run_loads_works_too_and_reports_its_failures():
     assert json.loads(done.stdout) == [[], [], list(RUN_USES.values())]
     assert "exception was never retrieved" in done.stderr and "ValueError: forgotten" in done.stderr
     assert "exception calling callback" in done.stderr and "ValueError: in a callback" in done.stderr
+
+
+DURING = """
+import json, sys
+from functools import partial
+from prosa.cli import libraries
+from prosa.cli.libraries import Later, _calling, _is_coroutine_function, _standing_in
+
+async def waits(): ...
+def returns(): ...
+
+known = {"getLogger": libraries._Logger, "StreamHandler": lambda: None}
+standing = {"inspect": Later("inspect", {"iscoroutinefunction": _is_coroutine_function})}
+standing |= {"logging": Later("logging", known), "traceback": _calling("traceback", "extract_stack")}
+with _standing_in(**standing):
+    import inspect, logging, traceback
+    logger = logging.getLogger("prosa.test")
+    logger.debug("not heard")
+    found = [inspect.iscoroutinefunction(each) for each in (waits, returns)]
+    quiet = not libraries._is_loaded("inspect")
+    found += [inspect.iscoroutinefunction(each) for each in (len, partial(waits))]
+    found += [len(traceback.extract_stack()) > 0, logger.isEnabledFor(50)]
+print(json.dumps([quiet, *found]))
+"""
+
+
+def test_a_stand_in_that_is_called_during_the_imports_asks_the_module_itself():
+    assert answered(DURING) == [True, True, False, False, True, True, True]

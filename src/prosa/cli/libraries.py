@@ -35,11 +35,20 @@ class Later(ModuleType):
         """Return what the module itself has. No stand-in is a package, as every import asks."""
         if name == "__path__":
             raise AttributeError(name)
-        module = sys.modules.get(self.__name__)
-        if module is None or module is self:
-            sys.modules.pop(self.__name__, None)
-            module = import_module(self.__name__)
-        return getattr(module, name)
+        return getattr(_itself(self.__name__), name)
+
+
+def _is_loaded(name: str) -> bool:
+    """Return whether a module is loaded, and not a stand-in for it."""
+    module = sys.modules.get(name)
+    return module is not None and not isinstance(module, Later)
+
+
+def _itself(name: str) -> ModuleType:
+    """Return a module itself, whose place a stand-in may have while libraries are imported."""
+    if not _is_loaded(name):
+        sys.modules.pop(name, None)
+    return import_module(name)
 
 
 def load_libraries() -> None:
@@ -94,11 +103,9 @@ def load_run_libraries() -> None:
 
 def _is_coroutine_function(function: Callable[..., Value]) -> bool:
     """Return what `inspect` says, which is not loaded for a plain function: that of no other is marked as one."""
-    if isinstance(function, FunctionType) and "inspect" not in sys.modules:
+    if isinstance(function, FunctionType) and not _is_loaded("inspect"):
         return bool(function.__code__.co_flags & _COROUTINE)
-    from inspect import iscoroutinefunction
-
-    return iscoroutinefunction(function)
+    return bool(_itself("inspect").iscoroutinefunction(function))
 
 
 class _Logger:
@@ -111,7 +118,7 @@ class _Logger:
 
     def debug(self, message: str, *values: Value, **named: Value) -> None:
         """Log a message if something asks for it."""
-        if "logging" in sys.modules:
+        if _is_loaded("logging"):
             self.__getattr__("debug")(message, *values, **named)
 
     def addHandler(self, handler: object | None) -> None:  # noqa: N802 - a method of loggers
@@ -123,12 +130,11 @@ class _Logger:
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         """Return what the logger itself has."""
-        from logging import StreamHandler, getLogger
-
-        logger = getLogger(self.name)
+        logging = _itself("logging")
+        logger = logging.getLogger(self.name)
         if self.writes:
             self.writes = False
-            logger.addHandler(StreamHandler())
+            logger.addHandler(logging.StreamHandler())
         found: Callable[..., None] = getattr(logger, name)
         return found
 
@@ -150,7 +156,7 @@ def _calling(module: str, *names: str) -> Later:
 
 
 def _called(module: str, name: str, *given: Value, **named: Value) -> Value:
-    result: Value = getattr(import_module(module), name)(*given, **named)
+    result: Value = getattr(_itself(module), name)(*given, **named)
     return result
 
 
