@@ -65,6 +65,16 @@ def test_x13_a_default_is_a_copy() -> None:
     assert fill_defaults(schema, {}) == {"a": {"list": []}}
 
 
+def test_x13_defaults_are_those_of_the_schema_as_it_is_now() -> None:
+    schema: dict[str, Any] = {"properties": {"a": {}}}
+    assert fill_defaults(schema, {}) == {}
+    schema["properties"]["a"]["default"] = 1
+    assert fill_defaults(schema, {}) == {"a": 1}
+    schema["properties"] = {"b": {"$ref": "#/$defs/b"}}
+    schema["$defs"] = {"b": {"default": 2}}
+    assert fill_defaults(schema, {}) == {"b": 2}
+
+
 def test_x13_a_recursive_schema_ends() -> None:
     schema = {"$defs": {"n": {"default": {}, "properties": {"next": {"$ref": "#/$defs/n"}, "k": {"default": 1}}}},
               "$ref": "#/$defs/n"}  # fmt: skip

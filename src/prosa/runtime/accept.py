@@ -11,17 +11,19 @@ from collections.abc import Mapping
 from prosa.data import Value
 from prosa.runtime.errors import InputRefused, TemplateRefused
 from prosa.runtime.program import Program
-from prosa.schema import Schema, fill_defaults
+from prosa.schema import Defaults, Schema
 from prosa.source.remembered import remembered
 from prosa.template import TemplateError
 
 compiled = remembered(Schema)
 """The schema of inputs; a batch asks for the same one for each row."""
 
+_defaults = remembered(Defaults)
+
 
 def accept_input(program: Program, input_value: Value) -> Value:
     """Return the input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
-    data = fill_defaults(program.input_schema, input_value)
+    data = _defaults(program.input_schema).fill(input_value)
     problems = compiled(program.input_schema).problems(data)
     if not problems:
         return data

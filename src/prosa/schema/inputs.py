@@ -18,7 +18,6 @@ from prosa.schema.limits import MAX_DEFAULTS, MAX_FIELDS, MAX_INSTANCE_DEPTH, MA
 from prosa.schema.walk import FORMATS, References
 from prosa.schema.wording import listed, shown_value, type_name
 from prosa.source import ProsaError
-from prosa.source.remembered import remembered
 
 _NOT_GIVEN: Value = None
 
@@ -171,10 +170,7 @@ def _list(value: Value) -> list[Value]:
 
 Schemas = list[Mapping[str, Value]]
 
-_references = remembered(References)
 
-
-@remembered
 def _has_default(schema: Value) -> bool:
     """Return whether ``default`` is a key anywhere in the schema."""
     waiting = [schema]
@@ -191,9 +187,22 @@ def _has_default(schema: Value) -> bool:
 
 def fill_defaults(schema: Value, instance: Value) -> Value:
     """Return the instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
-    if not isinstance(schema, Mapping) or not _has_default(schema):
-        return instance
-    return _Filling(_references(schema)).filled([schema], instance, 0)
+    return Defaults(schema).fill(instance)
+
+
+class Defaults:
+    """The defaults of a schema as it is now, for many instances."""
+
+    def __init__(self, schema: Value) -> None:
+        self.schema = schema
+        has_any = isinstance(schema, Mapping) and _has_default(schema)
+        self.references = References(schema) if has_any else None
+
+    def fill(self, instance: Value) -> Value:
+        """Return an instance with them."""
+        if self.references is None:
+            return instance
+        return _Filling(self.references).filled([self.schema], instance, 0)
 
 
 class _Filling:

@@ -1,7 +1,8 @@
 """What is made of a value once, however often it is asked for.
 
-In: a function of one value that never changes. Out: the same function, which remembers its last results by the identity
-of the value, so that one that cannot be hashed, such as a schema, can be looked up. An error is raised each time.
+In: a function of one value that never changes: a part of a program, and no value of a caller. Out: the same function,
+which remembers its last results by the identity of the value, so that one that cannot be hashed, such as a schema, can
+be looked up. An error is raised each time.
 """
 
 from __future__ import annotations
