@@ -42,3 +42,20 @@ def test_a_document_is_no_folder(tmp_path: Path) -> None:
     _, it = prosa("check", tmp_path, "--no-cache", "--format", "json", environ=user(tmp_path))
     found = json.loads(it.out)["diagnostics"]
     assert [(each["rule"], each["message"]) for each in found] == [("unresolved-path", "`a.mda/` does not exist")]
+
+
+def test_x4_a_file_is_no_folder(tmp_path: Path) -> None:
+    """X4: a name with a slash at its end is a folder, whatever names it."""
+    (tmp_path / "shots").mkdir()
+    record = "---\nsubject: s\nattachments:\n  - uri: a.png/\n  - uri: shots/\n---\n# S\n"
+    texts = {"prosa.toml": "", "a.png": "x", "empty.txt": "", "shots/c.png": "x", "r.ymj": record}
+    texts["b.md"] = "![x](a.png/) [y](empty.txt/) [z](shots/) [w](a.png) [v](shots)\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    _, it = prosa("check", tmp_path, "--no-cache", "--format", "json", environ=user(tmp_path))
+    found = [each["message"] for each in json.loads(it.out)["diagnostics"] if "exist" in each["message"]]
+    assert found == [
+        "`a.png/` does not exist",
+        "`empty.txt/` does not exist",
+        "the attached file `a.png/` does not exist",
+    ]

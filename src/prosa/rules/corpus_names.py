@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import FILE_SUFFIXES, PAGE_SUFFIXES, Key, folded, is_page, page_sources, stem_of, suffix_of
 from prosa.rules.rule import Corpus, DocumentFacts
-from prosa.source.files import compared_name
+from prosa.source.files import compared_name, is_there
 
 _T = TypeVar("_T")
 
@@ -202,9 +202,9 @@ class CorpusNames(Struct, eq=False):
             if made_of is not None or suffix in PAGE_SUFFIXES:
                 return PathState("document", made_of) if made_of is not None else PathState("unknown")
         if path.endswith("/") and path.rstrip("/") in by_path:
-            return PathState("absent")  # a document is no folder
+            return PathState("absent")  # a document is no folder, also where it is not written yet
         files = self.corpus.files
-        if files.exists(Path(path)):
+        if is_there(files, Path(path), path):
             return PathState("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else PathState("file")
         if not files.inside_root(Path(path)):
             return PathState("unknown")

@@ -139,6 +139,20 @@ class Files(Protocol):
         ...
 
 
+def is_there(files: Files, path: Path, written: str) -> bool:
+    """Return whether the path that a text names is there: one ``written`` with a slash at its end is a folder, which
+    `Path` does not say any more."""
+    if not files.exists(path):
+        return False
+    if not written.endswith("/"):
+        return True
+    try:
+        files.digest(path, 0)
+    except FileProblem as problem:
+        return problem.kind in ("not-a-file", "missing")  # a folder has no bytes, and none in a commit
+    return False
+
+
 class TextFiles(Struct, frozen=True):
     """Meets `Files`: ``source`` under its own path, everything else from ``under``.
 

@@ -13,6 +13,7 @@ from prosa.dialects.fields import shown
 from prosa.regex import regex
 from prosa.rules.context import RULES
 from prosa.rules.rule import Finding, Subject
+from prosa.source.files import is_there
 
 REPORTED = (
     RULES.reported("CX013", "unstartable-server", Severity.WARNING),
@@ -110,7 +111,7 @@ def missing_plugin_path(subject: Subject[ContextModel]) -> Iterator[Finding]:
     root = subject.path.parent.parent
     for each in subject.model.paths:
         path = root / each.text
-        if "*" not in each.text and files.inside_root(path) and not files.exists(path):
+        if "*" not in each.text and files.inside_root(path) and not is_there(files, path, each.text):
             yield Finding(f"`{shown(each.text)}` does not exist", each.span, (_FROM_ROOT,))
 
 

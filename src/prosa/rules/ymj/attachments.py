@@ -17,6 +17,7 @@ from prosa.dialects.ymj.model import Attachment, YmjModel, local_path, text_in
 from prosa.rules.rule import Finding, Subject
 from prosa.rules.ymj import RULES
 from prosa.source import FileProblem, Span
+from prosa.source.files import is_there
 
 
 @RULES.document("YM060", "attachment-without-uri", Severity.WARNING)
@@ -98,7 +99,7 @@ def missing_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     are not checked."""
     files = subject.files
     for each, path in local_attachments(subject):
-        if files is not None and files.inside_root(path) and not files.exists(path):
+        if files is not None and files.inside_root(path) and not is_there(files, path, each.uri or ""):
             message = f"the attached file `{shown(each.uri or '')}` does not exist"
             yield Finding(message, each.span, ("a relative path starts at the folder of the record",))
 

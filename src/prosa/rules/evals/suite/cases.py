@@ -15,6 +15,7 @@ from prosa.dialects.table import SKILL_MD, skill_folder
 from prosa.rules.evals.suite import RULES
 from prosa.rules.rule import Finding, Subject
 from prosa.source import FileProblem
+from prosa.source.files import is_there
 
 REPORTED = (
     RULES.reported("SE001", "unknown-evals-shape", Severity.ERROR),
@@ -84,7 +85,7 @@ def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
             if is_outside(written):
                 note = "a case gives files that lie below the folder of its skill"
                 yield Finding(f"`{shown(written)}` lies outside of the skill and is not read", span, (note,))
-            elif not subject.files.exists(folder / written):
+            elif not is_there(subject.files, folder / written, written):
                 yield Finding(
                     f"there is no file `{shown(written)}`", span, ("a path starts at the folder of the skill",)
                 )
