@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from copy import deepcopy
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
@@ -179,7 +180,7 @@ def options_of(
         provider=provider,
         site_rights=site_rights,
         recording=_recorded_in(keywords.get("record"), keywords.get("replay")),
-        output_schema=output_schema,
+        output_schema=deepcopy(output_schema),  # what is made of a schema is kept, and its owner may change it
         journal=journal,
     )
     if own is not None or "/" not in (options.model_name or ""):

@@ -70,5 +70,6 @@ def _fits(value: T, kind: Value) -> bool:
         return callable(value) or "__call__" not in vars(known)
     if not isinstance(value, known):
         return False
-    items = isinstance(value, list | tuple | set | frozenset | bytes) and len(parts) == 1
-    return not items or all(_fits(each, parts[0]) for each in value)
+    if len(parts) != 1 or not isinstance(value, list | tuple | set | frozenset | bytes):
+        return True
+    return all(_fits(each, parts[0]) for each in value)

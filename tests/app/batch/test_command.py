@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from prosa.adapters.store.writer import MOMENT, Work, Writer
 from prosa.records.batch import BatchProgress
 from prosa.render.batch import duration, progress_line
 from tests.app.batch.labels import LABEL
@@ -269,3 +270,19 @@ def test_the_cost_of_rows_without_a_price_is_unknown(folder: Path, monkeypatch: 
     assert status == 0 and {json.loads(each)["cost"] for each in at.out.splitlines()} == {None}
     assert json.loads(batch(folder, "label", "--status", "--format", "json")[1].out)["cost"] is None
     assert [each["cost"] for each in json.loads(batch(folder, "--format", "json")[1].out)] == [None]
+
+
+@pytest.mark.parametrize(("at_once", "waits"), [("1", False), ("2", True)])
+def test_the_writes_of_a_row_that_runs_alone_wait_for_no_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, at_once: str, waits: bool
+):
+    do, within = Writer.do, set[float]()
+
+    def noted(self: Writer, work: Work[Any], **named: Any) -> Any:
+        within.add(named.get("within", 0.0))
+        return do(self, work, **named)
+
+    monkeypatch.setattr(Writer, "do", noted)
+    words = ("label.md", "--rows", "rows.csv", "-m", "scripted:replies.jsonl", "--concurrency", at_once)
+    assert batch(folder, *words)[0] == 0
+    assert (MOMENT in within) == waits
