@@ -147,6 +147,11 @@ def test_x23_a_guarded_document_is_one_whose_text_says_so(text: str):
 def test_links_written_in_place_are_those_of_the_elements(text: str):
     document = parse(SourceText(text))
     links = [(each, False) for each in document.links] + [(each, True) for each in document.images]
-    expected = [pair for pair in links if pair[0].form == "inline" and pair[0].destination.startswith("a")]
-    found = list(document.inline_links(lambda destination: destination.startswith("a")))
-    assert sorted(found, key=lambda pair: pair[0].span) == sorted(expected, key=lambda pair: pair[0].span)
+    spans = [
+        (each.destination, each.destination_span or each.span, each.span.start, image, not each.text_span)
+        for each, image in links
+        if each.form == "inline" and each.destination.startswith("a")
+    ]
+    found = document.inline_places(lambda destination: destination.startswith("a"))
+    expected = sorted((name, span.start, span.end, *rest) for name, span, *rest in spans)
+    assert sorted(map(tuple, found)) == expected

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from prosa.document import anchors as anchor_names
 from prosa.document import blocks, links
 from prosa.document.blocks import OutlineEntry, containers
+from prosa.document.links import InlinePlace
 from prosa.document.model import (
     CodeSpan,
     Cover,
@@ -228,11 +229,10 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         found = NAMED_BLOCK.finditer(text)
         return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
 
-    def inline_links(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
-        """Return the links and images that are written in place with a ``wanted`` destination; True stands for an
-        image. The others are not made."""
-        for each in links.inline_links(self.parsed, wanted):
-            if not self._has_dollars or each[0].span.start not in self._maths:
+    def inline_places(self, wanted: Callable[[str], bool]) -> Iterator[InlinePlace]:
+        """Yield the places of links and images that are written in place with a ``wanted`` destination."""
+        for each in links.inline_places(self.parsed, wanted):
+            if not self._has_dollars or each.at not in self._maths:
                 yield each
 
     def fence_text(self, fence: Fence) -> str:

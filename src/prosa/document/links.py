@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import pyromark
 
@@ -41,15 +42,44 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
     )
 
 
-def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
-    """Yield the inline links and images whose destination is ``wanted``, each with whether it is an image. If parts of
-    the text were hidden from the parser, it may not know the destination before the link is built."""
+class InlinePlace(NamedTuple):
+    """Where a link or image is written in place. ``start`` and ``end`` are the offsets of its destination, or of all of
+    it where that cannot be told; ``at`` is where it begins. ``empty`` is true if it shows nothing."""
+
+    destination: str
+    start: int
+    end: int
+    at: int
+    image: bool
+    empty: bool
+
+
+def inline_places(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[InlinePlace]:
+    """Yield the places of inline links and images whose destination is ``wanted``, without making the links. If parts
+    of the text were hidden from the parser, it may not know the destination before the link is made."""
+    text, base, offset = parsed.text, parsed.base, parsed.bytes.offset_of_byte
     for found in parsed.found.links:
         tag = found.tag
-        if tag["link_type"] == "Inline" and (parsed.masked or wanted(tag["dest_url"])):
-            link = _link(parsed, found)
-            if not parsed.masked or wanted(link.destination):
-                yield link, found.image
+        if tag["link_type"] != "Inline" or not (parsed.masked or wanted(tag["dest_url"])):
+            continue
+        destination: str = tag["dest_url"]
+        start, end, mark = offset(found.where["start"]), offset(found.where["end"]), offset(found.text_end)
+        mark = text.find("](", mark, end)
+        stop = mark + 2 + len(destination)
+        usual = mark >= 0 and destination[:1] not in _UNUSUAL and stop < end and text[stop] in _ENDS
+        if usual and not parsed.masked and text.startswith(destination, mark + 2):
+            empty = mark == start + (2 if found.image else 1)
+            yield InlinePlace(destination, base + mark + 2, base + stop, base + start, found.image, empty)
+            continue
+        link = _link(parsed, found)
+        if not parsed.masked or wanted(link.destination):
+            span = link.destination_span or link.span
+            empty = len(link.text_span) == 0
+            yield InlinePlace(link.destination, span.start, span.end, link.span.start, found.image, empty)
+
+
+_UNUSUAL = frozenset(("", "<", *" \t\f\v\r\n"))
+"""What a destination begins with that is not written right behind the parenthesis, as it is."""
 
 
 def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:

@@ -181,30 +181,28 @@ def anchors(document: Document) -> frozenset[str]:
 
 def _links(document: Document) -> Iterator[LocalLink]:
     written = [
-        (each, embedded) for each, embedded in document.inline_links(_is_local) if embedded or len(each.text_span) > 0
+        (each.destination, each.start, each.end, each.image)
+        for each in document.inline_places(_is_local)
+        if each.image or not each.empty
     ]
-    places = [(each.destination, each.destination_span or each.span, embedded) for each, embedded in written]
-    places += [(each.destination, each.destination_span or each.span, False) for each in document.definitions]
-    commented = _commented(document.source.text) if places else Cover(())
-    for destination, span, embedded in places:
-        found = _local(destination, span, document, embedded=embedded)
-        if found is not None and span.start not in commented:
-            yield found
+    defined = [each for each in document.definitions if _is_local(each.destination)]
+    spans = ((each.destination, each.destination_span or each.span) for each in defined)
+    written += [(destination, span.start, span.end, False) for destination, span in spans]
+    text = document.source.text
+    commented = _commented(text) if written and "{/*" in text else None
+    actions = "{{" in text
+    for destination, start, end, embedded in written:
+        if actions and "{{" in text[start:end]:
+            continue  # a template action, which the parser saw masked
+        if commented is None or start not in commented:
+            path, _, fragment = destination.partition("#")
+            path = path.partition("?")[0]
+            yield LocalLink(_decoded(path), _decoded(fragment), start, end, embedded)
 
 
 def _is_local(destination: str) -> bool:
     """Return whether a destination may be the path of a file, or a part of this document."""
     return bool(destination) and not _ELSEWHERE.match(destination) and not MADE_LATER.search(destination)
-
-
-def _local(destination: str, span: Span, document: Document, *, embedded: bool) -> LocalLink | None:
-    if not _is_local(destination):
-        return None
-    if "{{" in document.source.slice(span):
-        return None  # a template action, which the parser saw masked
-    path, _, fragment = destination.partition("#")
-    path = path.partition("?")[0]
-    return LocalLink(_decoded(path), _decoded(fragment), span.start, span.end, embedded)
 
 
 def _without_emoji(heading: str) -> str:

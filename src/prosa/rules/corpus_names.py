@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast
@@ -51,12 +52,12 @@ class PathState(Struct, frozen=True):
 
 class CorpusNames(Struct, eq=False):
     """Implements `graph.names.Names` in all spaces except those of URLs. Paths are real ones, and documents come in
-    the order of the corpus. ``reader`` is the document whose queries are recorded; None records nothing."""
+    the order of the corpus. Queries are recorded where they are `asked_by` a document."""
 
     corpus: Corpus
-    reader: Path | None = None
-    _readers: dict[Question, set[Path]] = field(default_factory=dict)
-    _asked: dict[Path, set[Question]] = field(default_factory=dict)
+    _asking: set[Question] | None = None
+    _readers: dict[Question, Path | set[Path]] = field(default_factory=dict)
+    _asked: dict[Path, tuple[Question, ...]] = field(default_factory=dict)
     _spaces: dict[str, dict[str, list[NamedDocument]]] = field(default_factory=dict)
     _paths: dict[str, Path] | None = None
     _places: dict[str, PathState] = field(default_factory=dict)
@@ -97,9 +98,9 @@ class CorpusNames(Struct, eq=False):
         question = (name, basis)
         self._note(question)
         if question not in self._derived:
-            reader, self.reader = self.reader, None
+            asking, self._asking = self._asking, None
             self._derived[question] = make()
-            self.reader = reader
+            self._asking = asking
         return cast("_T", self._derived[question])
 
     def stems(self) -> tuple[str, ...]:
@@ -145,21 +146,48 @@ class CorpusNames(Struct, eq=False):
             del self._derived[question]
         return self._readers_of({path, *inside, *stale})
 
-    def forget(self, real: Path) -> None:
-        """Drop the queries of a document, before it is checked again or after it is deleted."""
-        for question in self._asked.pop(real, ()):
-            readers = self._readers[question]
-            readers.discard(real)
-            if not readers:
-                del self._readers[question]
+    @contextmanager
+    def asked_by(self, real: Path) -> Iterator[None]:
+        """Record the queries of a document that is checked meanwhile, in place of the earlier ones. Most are the same
+        after an edit."""
+        self._asking = asking = set[Question]()
+        try:
+            yield
+        finally:
+            self._asking = None
+        before = {*self._asked.pop(real, ())}
+        for question in before - asking:
+            self._unread(question, real)
+        for question in asking - before:
+            self._read(question, real)
+        if asking:
+            self._asked[real] = tuple(asking)
+
+    def _read(self, question: Question, real: Path) -> None:
+        """Enter a reader of a question; most have one, and a set for each would take megabytes."""
+        known = self._readers.setdefault(question, real)
+        if isinstance(known, set):
+            known.add(real)
+        elif known != real:
+            self._readers[question] = {known, real}
+
+    def _unread(self, question: Question, real: Path) -> None:
+        known = self._readers[question]
+        if isinstance(known, set):
+            known.discard(real)
+        if not known or known == real:
+            del self._readers[question]
 
     def _readers_of(self, questions: Iterable[Question]) -> set[Path]:
-        return {reader for question in questions for reader in self._readers.get(question, ())}
+        found: set[Path] = set()
+        for question in questions:
+            known = self._readers.get(question, ())
+            found.update((known,) if isinstance(known, Path) else known)
+        return found
 
     def _note(self, question: Question) -> None:
-        if self.reader is not None:
-            self._readers.setdefault(question, set()).add(self.reader)
-            self._asked.setdefault(self.reader, set()).add(question)
+        if self._asking is not None:
+            self._asking.add(question)
 
     def _filled(self, space: str) -> dict[str, list[NamedDocument]]:
         found: dict[str, list[NamedDocument]] = {}

@@ -171,10 +171,8 @@ class ResidentCorpus(Struct, eq=False):
         """Run the rules again for some documents, and return the changes of these and of the ``wanted`` ones."""
         dialects = frozenset(+self._dialects)
         for real in among:
-            self.names.forget(real)
-            self.names.reader = real
-            self._among[real] = tuple(check_among(self.corpus, real, dialects))
-            self.names.reader = None
+            with self.names.asked_by(real):
+                self._among[real] = tuple(check_among(self.corpus, real, dialects))
         wanted |= self._judge_all(dialects)
         wanted |= self._judge_programs({*changed})
         found: dict[Path, tuple[Diagnostic, ...]] = {}

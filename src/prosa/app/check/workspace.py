@@ -125,7 +125,7 @@ class Workspace(Struct, eq=False):
     @property
     def names(self) -> CorpusNames | None:
         """The documents by name; None until they have been read. Queries made here are not recorded
-        (`CorpusNames.reader`)."""
+        (`CorpusNames.asked_by`)."""
         return self.resident.names if self.resident is not None else None
 
     @property
