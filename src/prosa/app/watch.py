@@ -45,10 +45,13 @@ def _followed(
     while True:
         watched, is_first = _identities(folders), True
         for paths in found:
-            if paths or is_first:
+            now = _identities(folders)
+            again = bool(own & paths) or now != watched
+            # What changed with a folder itself is in the first answer of the next watch, unless the folder is gone.
+            if is_first or (paths and (not again or None in now)):
                 yield paths
             is_first = False
-            if own & paths or _identities(folders) != watched:
+            if again:
                 break
         else:
             return
