@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -68,9 +69,12 @@ def test_x5_one_line_says_what_was_passed_over(tree: Path):
 
 def test_x5_a_list_names_everything_that_was_passed_over(tree: Path):
     """X5."""
-    err = ran("check", ".", "--show-skipped", "--format", "json")[2]
+    err = ran("check", ".", "--show-skipped")[2]
     names = [line.removeprefix("skipped: ") for line in err.splitlines()]
     assert names == [".claude/.notes/", ".secret/", "b.rst", "c.rst", "docs/vendor/", "env/", "node_modules/"]
+    for form in ("json", "jsonl"):
+        err = ran("check", ".", "--show-skipped", "--format", form)[2]
+        assert [json.loads(line) for line in err.splitlines()] == [{"skipped": name} for name in names]
 
 
 def test_x5_skip_hidden_leaves_out_the_folders_of_agents(tree: Path):

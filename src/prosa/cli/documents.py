@@ -125,12 +125,13 @@ MOST_NAMED = 6
 
 
 def say_skipped(skipped: Skipped, args: argparse.Namespace, console: Console) -> None:
-    """Report skipped files on stderr."""
+    """Report skipped files on stderr; beside JSON as lines of JSON."""
+    from prosa.render.json import dump
     from prosa.render.plain import safe
 
     if args.show_skipped:
         for path in sorted(_paths(skipped)):
-            console.err(f"skipped: {safe(path)}")
+            console.err(dump({"skipped": path}) if args.format in ("json", "jsonl") else f"skipped: {safe(path)}")
     elif args.format == "text" and (parts := list(_parts(skipped))):
         more = f", {len(parts) - MOST_NAMED:,} more (--show-skipped)" if len(parts) > MOST_NAMED else ""
         console.note(f"skipped: {safe(', '.join(parts[:MOST_NAMED]))}{more}")
