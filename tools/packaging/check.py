@@ -87,17 +87,15 @@ def tagged(it: Release, tags: Sequence[str]) -> Row:
 
 def versions(said: dict[str, str]) -> str:
     """Return the version that all places say."""
-    version = said["src/prosa/__init__.py"]
-    if other := [f"{place} says {found}" for place, found in said.items() if found != version]:
+    version = said[release.CODE]
+    if other := [f"{place} says {found}" for place, found in release.differing(said)]:
         raise Wrong(f"{'; '.join(other)}, not {version}")
     return f"{version} in {len(said)} places"
 
 
 def changelog(it: Release, text: str, today: datetime.date) -> Row:
     """Return whether the changelog has a section of this version, with its date, and none for what comes later."""
-    log = list(release.sections(text))
-    dates = {section.version: section.date for section in log if section.date}
-    waiting = any(section.version == "Unreleased" and "- " in section.text for section in log)
+    dates, waiting = release.changes(text)
     if it.version not in dates:
         return Row("changelog", it.unsettled, f"no section [{it.version}] with a date")
     if datetime.date.fromisoformat(dates[it.version]) > today:

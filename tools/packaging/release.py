@@ -18,6 +18,7 @@ from tools.packaging.owner import FILE, empty, read_owner
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = (".", "sandbox", "packaging/prosa")
+CODE = "src/prosa/__init__.py"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 _HEAD = re.compile(r"## \[(?P<version>[^\]]+)\](?: - (?P<date>\d{4}-\d{2}-\d{2}))?")
 
@@ -53,23 +54,42 @@ def versions() -> dict[str, str]:
         lines = [*project.get("dependencies", ()), *(line for extra in extras for line in extra)]
         ours = (line.partition("==") for line in lines if line.startswith("prosa-"))
         said |= {f"{folder}/pyproject.toml: {name}": pin for name, _, pin in ours}
-    code = (ROOT / "src" / "prosa" / "__init__.py").read_text(encoding="utf-8")
-    return said | {"src/prosa/__init__.py": code.partition('__version__ = "')[2].partition('"')[0]}
+    code = (ROOT / CODE).read_text(encoding="utf-8")
+    return said | {CODE: code.partition('__version__ = "')[2].partition('"')[0]}
+
+
+def differing(said: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the places that say another version than the code does, and what they say."""
+    return [(place, found) for place, found in said.items() if found != said[CODE]]
+
+
+class Changes(NamedTuple):
+    """The dates of the released versions in a changelog, and whether something waits for the next one."""
+
+    dates: dict[str, str]
+    waits: bool
+
+
+def changes(changelog: str) -> Changes:
+    """Return what a changelog says of releases. Raises `ValueError` for another form."""
+    log = list(sections(changelog))
+    waits = any(section.version == "Unreleased" and "- " in section.text for section in log)
+    return Changes({section.version: section.date for section in log if section.date}, waits)
 
 
 def problems(tag: str | None) -> Iterator[str]:
     """Yield why this tree cannot be released, or not as ``tag``; nothing where it can."""
     said = versions()
-    version = said["src/prosa/__init__.py"]
-    yield from (f"{place} says {found}, not {version}" for place, found in said.items() if found != version)
-    log = list(sections((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")))
+    version = said[CODE]
+    yield from (f"{place} says {found}, not {version}" for place, found in differing(said))
+    log = changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     if tag is None:
         return
     if tag != f"v{version}":
         yield f"the tag {tag} is not v{version}"
-    if version not in {section.version for section in log}:
+    if version not in log.dates:
         yield f"CHANGELOG.md has no section [{version}] with a date"
-    if any(section.version == "Unreleased" and "- " in section.text for section in log):
+    if log.waits:
         yield "CHANGELOG.md still has entries under [Unreleased]"
     if missing := empty(read_owner(FILE.read_text(encoding="utf-8"))):
         yield f"packaging/owner.toml is empty at {', '.join(missing)}: docs/releasing.md"
@@ -86,7 +106,7 @@ def main() -> int:
         print(problem, file=sys.stderr)
     if wanted.notes and not found:
         log = sections((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
-        version = versions()["src/prosa/__init__.py"]
+        version = versions()[CODE]
         wanted.notes.write_text(next(each.text for each in log if each.version == version) + "\n", encoding="utf-8")
     return bool(found)
 
