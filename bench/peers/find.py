@@ -112,22 +112,28 @@ def _with_npm(place: Path, lock: Path) -> None:
 
 
 def _ran(command: Sequence[str], place: Path | None = None) -> None:
-    environ = os.environ | {"PATH": _path()}
-    done = subprocess.run(
-        command,
-        cwd=place,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=INSTALL_SECONDS,
-        check=False,
-    )
+    done = _ended(command, os.environ | {"PATH": _path()}, INSTALL_SECONDS, place)
     if done.returncode:
         told = [line for line in done.stderr.splitlines() if "error" in line.lower() and " at " not in line]
         print("\n".join(told[:3]), file=sys.stderr, flush=True)
         raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+
+
+def _ended(
+    command: Sequence[str], environ: Mapping[str, str], seconds: int, place: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Return a command that has ended, with what it printed. Raises `OSError`, and `TimeoutExpired` after a time."""
+    return subprocess.run(
+        command,
+        cwd=place,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
 
 
 _NO_NETWORK = re.compile(
@@ -219,16 +225,7 @@ def asked(peer: Peer, command: Sequence[str], environ: Mapping[str, str] | None 
     """Return the peer with its version, or without a command where it tells none."""
     reason = ""
     try:
-        said = subprocess.run(
-            command,
-            env=dict(environ or os.environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ASKED_SECONDS,
-            check=False,
-        )
+        said = _ended(command, environ or os.environ, ASKED_SECONDS)
     except subprocess.TimeoutExpired:
         reason = f"does not tell its version within {ASKED_SECONDS} s"
     except OSError as problem:
