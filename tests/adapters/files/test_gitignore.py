@@ -6,14 +6,17 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.walk import Walk, documents_in, ignored_in
+from prosa.adapters.files.walk import Walk, documents_in, ignored_in, is_foreign, would_meet
+from prosa.dialects.table import AGENT_FOLDERS
 from prosa.source import FileProblem
+from prosa.source.files import Skipped
 from tests.depth import examples
 
 FILES = (
@@ -313,3 +316,45 @@ def test_a_walk_ends_after_the_most_folders_it_may_see(tmp_path: Path):
     found = list(Walk([".md"], RootedFiles(tmp_path), most_folders=3).documents(tmp_path))
     assert sum(isinstance(each, Path) for each in found) == 2
     assert isinstance(found[-1], FileProblem) and found[-1].kind == "too-large"
+
+
+INSIDE = ("a", "b", ".hidden", ".github", "vendor", ".venv")
+FOLDERS = st.lists(st.sampled_from(INSIDE), max_size=3).map("/".join)
+
+
+def looked_at(folder: Path, *, agents: bool, passed: list[str]) -> Iterator[Path]:
+    """Walk as a look at each folder before it is listed says."""
+    yield from sorted(each for each in folder.iterdir() if each.suffix == ".md" and not each.name.startswith("."))
+    inside = []
+    for each in sorted(each for each in folder.iterdir() if each.is_dir()):
+        dotted = each.name.startswith(".")
+        if (dotted and not (agents and each.name in AGENT_FOLDERS)) or (not dotted and is_foreign(str(each))):
+            passed.append(str(each))
+        else:
+            inside.append(each)
+    for each in inside:
+        yield from looked_at(each, agents=agents, passed=passed)
+
+
+@settings(max_examples=examples(300))
+@given(st.sets(FOLDERS, max_size=8), st.sets(FOLDERS, max_size=3), st.booleans())
+def test_x5_a_walk_passes_what_a_look_at_each_folder_passes(places: set[str], environments: set[str], agents: bool):
+    """X5: a Python environment shows when it is listed; what is read and what is skipped are the same, in one order."""
+    with TemporaryDirectory() as name:
+        top = Path(name).resolve()
+        for each in places | environments:
+            (top / each).mkdir(parents=True, exist_ok=True)
+        for folder in [top, *(each for each in top.rglob("*"))]:
+            (folder / "x.md").touch()
+        for each in environments:
+            (top / each / "pyvenv.cfg").touch()
+        passed: list[str] = []
+        skipped = Skipped()
+        expected = [*looked_at(top, agents=agents, passed=passed)]
+        assert documents_in([top], (".md",), RootedFiles(top), agents=agents, skipped=skipped) == expected
+        assert skipped.folders == passed
+        assert [each for each in top.rglob("x.md") if would_meet(top, each, agents=agents)] == [
+            each for each in top.rglob("x.md") if each in expected
+        ]
+        plain = Walk((".md",), RootedFiles(top), most_folders=len({each.parent for each in expected}), agents=agents)
+        assert [*plain.documents(top)] == expected

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files.places import VAULT_MARK
 from prosa.adapters.files.read import RootedFiles, real_path
@@ -89,21 +90,28 @@ class Walk(Struct, frozen=True):
     def listings(self, folder: Path) -> Iterator[Listing | FileProblem]:
         """Yield the same by folder, each as soon as it was listed: the documents in no order."""
         walking = _Walking(self, tuple(self.suffixes))
+        try:
+            yield from self._listed(folder, walking)
+        finally:
+            if self.skipped is not None:
+                self.skipped.folders += [path for _, path in sorted(walking.passed)]
+
+    def _listed(self, folder: Path, walking: _Walking) -> Iterator[Listing | FileProblem]:
         real = os.fspath(real_path(folder))
         patterns = ignored_in(real) if self.gitignore else None
-        waiting = [_Folder(os.fspath(folder), real, 0, patterns)]
+        waiting = [_Folder(os.fspath(folder), real, 0, patterns, 0)]
         visited = 0
         while waiting:
+            current = waiting.pop()
+            entries = _entries_of(current.path)
+            if current.depth and walking.is_environment(entries, current):
+                continue
             visited += 1
             if self.most_folders is not None and visited > self.most_folders:
                 yield FileProblem(folder, "too-large", f"has more than {self.most_folders:,} folders")
                 return
-            current = waiting.pop()
-            try:
-                with os.scandir(current.path) as found:
-                    entries = list(found)
-            except OSError as error:
-                reason = f"the folder cannot be listed ({error.strerror})"
+            if isinstance(entries, OSError):
+                reason = f"the folder cannot be listed ({entries.strerror})"
                 yield FileProblem(Path(current.path), "unreadable", reason)
                 continue
             if self.walked is not None:
@@ -125,6 +133,15 @@ class Listing(Struct, frozen=True):
     real: str = ""
 
 
+def _entries_of(folder: str) -> list[os.DirEntry[str]] | OSError:
+    """Return what is in a folder, or why it cannot be listed."""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError as error:
+        return error
+
+
 def _name_of(entry: os.DirEntry[str]) -> str:
     return entry.name
 
@@ -144,7 +161,11 @@ def files_in(walked: Sequence[Listing], files: Files) -> Iterator[tuple[str, lis
 def is_foreign(folder: str) -> bool:
     """Return whether a folder holds third-party files, by its name or as a Python environment: no walk enters it, and
     no site shows its content."""
-    return os.path.basename(folder) in FOREIGN_FOLDERS or os.path.lexists(os.path.join(folder, ENVIRONMENT_FILE))
+    return os.path.basename(folder) in FOREIGN_FOLDERS or _is_environment(folder)
+
+
+def _is_environment(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, ENVIRONMENT_FILE))
 
 
 def documents_in(
@@ -173,35 +194,39 @@ def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
     if not path.is_relative_to(folder):
         return False
     walking = _Walking(Walk((), RootedFiles(folder), agents=agents), ())
-    current = _Folder(os.fspath(folder), os.fspath(folder), 0, ignored_in(os.fspath(folder)))
+    current = _Folder(os.fspath(folder), os.fspath(folder), 0, ignored_in(os.fspath(folder)), 0)
     *folders, name = path.relative_to(folder).parts
     for each in folders:
         inner = walking.entered(each, os.path.join(current.path, each), current, current.ignored)
-        if inner is None:
+        if inner is None or (not each.startswith(".") and _is_environment(inner.path)):
             return False
         ignored = inner.ignored.inside(inner.real) if inner.ignored is not None else None
-        current = _Folder(inner.path, inner.real, inner.depth, ignored)
+        current = replace(inner, ignored=ignored)
     return _is_seen(name, current, current.ignored)
 
 
 class _Folder(Struct, frozen=True):
-    """A folder to list: its path as named, its real path, and the ignore rules around it."""
+    """A folder to list: its path as named, its real path, and the ignore rules around it; ``number`` is its place in
+    the order in which folders were seen."""
 
     path: str
     real: str
     depth: int
     ignored: Ignored | None
+    number: int
 
 
 class _Walking(Struct):
     """The state of one walk: the names of documents by the real path of their folder, and the links that were met.
-    Links are the only way to meet a file twice."""
+    Links are the only way to meet a file twice. ``seen`` counts folders, ``passed`` are those that are skipped."""
 
     walk: Walk
     suffixes: tuple[str, ...]
     met: dict[str, list[str]] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     probed: int = 0
+    seen: int = 0
+    passed: list[tuple[int, str]] = field(default_factory=list)
 
     def sorted_out(
         self, entries: Sequence[os.DirEntry[str]], current: _Folder
@@ -239,13 +264,25 @@ class _Walking(Struct):
         inside = (self.entered(entry.name, entry.path, current, ignored) for entry in sorted(folders, key=_name_of))
         return [each for each in inside if each is not None], documents
 
+    def is_environment(self, entries: list[os.DirEntry[str]] | OSError, current: _Folder) -> bool:
+        """Return whether a subfolder that was listed is a Python environment, and note it as skipped."""
+        if isinstance(entries, OSError):
+            found = _is_environment(current.path)
+        else:
+            found = ENVIRONMENT_FILE in [entry.name for entry in entries]
+        if not found or os.path.basename(current.path).startswith("."):
+            return False
+        self.passed.append((current.number, current.path))
+        return True
+
     def entered(self, name: str, path: str, parent: _Folder, ignored: Ignored | None) -> _Folder | None:
-        """Return a subfolder to list, or None."""
+        """Return a subfolder to list, or None. Whether it is a Python environment shows when it is listed."""
+        self.seen += 1
         if parent.depth >= MAX_FOLDER_DEPTH:
             return None
         if name == VAULT_MARK and self.walk.vaults is not None:
             self.walk.vaults.append(parent.path)
-        is_wanted = self._is_wanted(name, path)
+        is_wanted = self._is_wanted(name)
         may_hold_skills = not is_wanted and self._may_hold_skills(name, path)
         if not (is_wanted or may_hold_skills) and (self.walk.skipped is None or name in UNWRITTEN_FOLDERS):
             return None
@@ -253,15 +290,14 @@ class _Walking(Struct):
         if ignored is not None and ignored.ignores(real, is_folder=True):
             return None
         if not is_wanted and not (may_hold_skills and self._holds_skill(real, ignored)):
-            if self.walk.skipped is not None:
-                self.walk.skipped.folders.append(path)
+            self.passed.append((self.seen, path))
             return None
-        return _Folder(path, real, parent.depth + 1, ignored)
+        return _Folder(path, real, parent.depth + 1, ignored, self.seen)
 
-    def _is_wanted(self, name: str, path: str) -> bool:
+    def _is_wanted(self, name: str) -> bool:
         if name.startswith("."):
             return self.walk.agents and name in AGENT_FOLDERS
-        return not is_foreign(path)
+        return name not in FOREIGN_FOLDERS
 
     def _may_hold_skills(self, name: str, path: str) -> bool:
         is_unknown = self.walk.agents and name.startswith(".") and name not in UNWRITTEN_FOLDERS
@@ -284,7 +320,8 @@ class _Walking(Struct):
 
     def _is_probed(self, entry: os.DirEntry[str], ignored: Ignored | None) -> bool:
         name, path = entry.name, entry.path
-        if not (self._is_wanted(name, path) or self._may_hold_skills(name, path)):
+        wanted = self._is_wanted(name) and (name.startswith(".") or not _is_environment(path))
+        if not (wanted or self._may_hold_skills(name, path)):
             return False
         return ignored is None or not ignored.ignores(path, is_folder=True)
 

@@ -30,13 +30,14 @@ BATCH = 500
 
 def link_all(
     connection: sqlite3.Connection,
-    records: Sequence[Iterable[tuple[int, Record]]],
+    named: Iterable[tuple[int, Record]],
+    records: Iterable[Iterable[tuple[int, Record]]],
     sites: Sites,
     ready: Callable[[], None],
 ) -> None:
-    """Write the keys and edges of all documents into empty tables. ``records`` are iterated twice. The connection is
-    not used before ``ready`` has been called."""
-    rows = [(Numbered(number, record.path), keys_of(record, sites)) for some in records for number, record in some]
+    """Write the keys and edges of all documents into empty tables. ``named`` are the ``records`` of all, which need no
+    references there. The connection is not used before ``ready`` has been called."""
+    rows = [(Numbered(number, record.path), keys_of(record, sites)) for number, record in named]
     rows.sort(key=lambda row: row[0].path)
     names = KnownNames.of(rows)
     ready()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
@@ -236,9 +237,10 @@ class Update(Struct, dict=True):
         elif not changed:
             return
         if started or len(self.written) > MOSTLY:
-            records: list[Iterable[tuple[int, Record]]] = [*self._kept(), *self.spooled]
+            kept = [*self._kept()]
+            named = chain(*kept, *(each.named() for each in self.spooled))
             with _merging(self.connection, wanted=in_bulk) as merged:
-                linking.link_all(self.connection, records, sites, merged)
+                linking.link_all(self.connection, named, chain(kept, self.spooled), sites, merged)
             linking.name_all(self.connection)
             linking.keep_sites(self.connection, sites)
             lend_all(self.connection)
@@ -305,6 +307,10 @@ class _Spooled(Struct, frozen=True):
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         return unpack_records(self.data)
+
+    def named(self) -> Iterator[tuple[int, Record]]:
+        """Yield the same without references."""
+        return unpack_records(self.data, linked=False)
 
 
 _FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, language = ?, updated = ?, published = ?,

@@ -195,13 +195,13 @@ def pack_apart(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
     return pack(job)
 
 
-def unpack_records(data: bytes) -> Iterator[tuple[int, Record]]:
-    """Yield the number and the record of every document, as `pack` wrote them."""
+def unpack_records(data: bytes, *, linked: bool = True) -> Iterator[tuple[int, Record]]:
+    """Yield the number and the record of every document, as `pack` wrote them; not ``linked``, without references."""
     import pickle
 
     for number, path, dialect, title, kind, definitions, references, *rest in pickle.loads(data):  # noqa: S301 - ours
-        made = (tuple(map(Definition._make, definitions)), tuple(map(Reference._make, references)))
-        yield number, Record(path, dialect, title, kind, *made, *rest)
+        made = tuple(map(Reference._make, references)) if linked else ()
+        yield number, Record(path, dialect, title, kind, tuple(map(Definition._make, definitions)), made, *rest)
 
 
 def _parts(record: Record) -> Row:
