@@ -86,6 +86,24 @@ def test_pa11b_pw3_what_cannot_be_included_is_said_with_its_line(tmp_path, targe
     assert words in message and "chat.md:5:" in message.replace("chat.md:5", "chat.md:5:")
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("% include a.txt b.txt", "`b.txt` is not included: `include` takes one file"),
+        ("% include my notes.txt", "`notes.txt` is not included: `include` takes one file"),
+        ("%% include a.txt\nb.txt", "`b.txt` is not included"),
+        ('% include.code "a.txt" text b.txt', "`b.txt` is not included: `include.code` takes one file"),
+    ],
+)
+def test_p10_pa11_no_argument_of_a_command_is_dropped(tmp_path, line, words):
+    """P10, PA11."""
+    for name in ("a.txt", "b.txt", "my"):
+        (tmp_path / name).write_text(name)
+    assert words in refused(tmp_path, line)
+    (told,) = ready(tmp_path, ASK.format("% plugins.load prapti.include weather")).diagnostics
+    assert told.message == "`plugins.load` takes one plugin"
+
+
 def test_pa11_a_path_is_relative_to_the_file_that_names_it(tmp_path):
     """PA11."""
     (tmp_path / "deep").mkdir()

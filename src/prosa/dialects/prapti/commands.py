@@ -216,20 +216,35 @@ def definitions(model: ChatModel) -> tuple[Def, ...]:
 
 def included(line: ConfigLine) -> tuple[str, Span] | None:
     """Return the file that an action includes, and where it is written: JSON text, or the first word."""
-    args = line.args
-    if not args:
-        return None
-    if not args.startswith('"'):
-        word = args.split()[0]
-        return word, Span(line.value_span.start, line.value_span.start + len(word))
-    end = args.find('"', 1) + 1
+    written, start = line.args[: _file_end(line.args)], line.value_span.start
+    if not written.startswith('"'):
+        return (written, Span(start, start + len(written))) if written else None
     try:
-        target = parse_json(args[:end]) if end else None
+        target = parse_json(written)
     except JsonError:
         return None
     if not isinstance(target, str) or not target:
         return None
-    return target, Span(line.value_span.start + 1, line.value_span.start + end - 1)
+    return target, Span(start + 1, start + len(written) - 1)
+
+
+def surplus(line: ConfigLine) -> tuple[str, Span] | None:
+    """Return what an action that includes is given beyond its file and language, and where it is written."""
+    rest = line.args[_file_end(line.args) :].lstrip()
+    if line.name == "include.code":
+        rest = "".join(rest.split(maxsplit=1)[1:])
+    return (" ".join(rest.split()), Span(line.value_span.end - len(rest), line.value_span.end)) if rest else None
+
+
+ONE_FILE = "one line includes one file; a name with spaces stands in double quotes"
+"""What to do about a `surplus`."""
+
+
+def _file_end(args: str) -> int:
+    """Return the offset behind the file in the arguments of an action that includes."""
+    if args.startswith('"'):
+        return args.find('"', 1) + 1 or len(args)
+    return len(args.split(maxsplit=1)[0]) if args else 0
 
 
 MAX_DEPTH = 16
@@ -251,8 +266,7 @@ def include_code(call: Call) -> Outcome:
     found = _read(call)
     if isinstance(found, Outcome):
         return found
-    target = included(call.line)
-    rest = call.line.args[call.line.args.find(target[0]) + len(target[0]) :].lstrip('"').split() if target else []
+    rest = call.line.args[_file_end(call.line.args) :].split()
     language = rest[0] if rest else Path(found.path).suffix.lstrip(".")
     if language and not _LANGUAGE.fullmatch(language):
         return Outcome(
@@ -271,6 +285,8 @@ def _read(call: Call) -> SourceText | Outcome:
     target = included(call.line)
     if target is None:
         return Outcome(problem=f"`{call.line.name}` names no file", note=f'write `% {call.line.name} "FILE"`')
+    if (more := surplus(call.line)) is not None:
+        return Outcome(problem=f"`{more[0][:64]}` is not included: `{call.line.name}` takes one file", note=ONE_FILE)
     path = Path(call.source.path).parent / target[0]
     try:
         source = call.files.read(path)
@@ -297,6 +313,8 @@ def load_plugin(call: Call) -> Outcome:
     name = _first(call)
     if not name:
         return Outcome(problem="`plugins.load` names no plugin", note="write `% plugins.load NAME`")
+    if len(_words(call)) > 1:
+        return Outcome(problem="`plugins.load` takes one plugin", note="write one `% plugins.load NAME` for each")
     if name in BUILT_IN_PLUGINS or name in call.plugins:
         return Outcome()
     note = f"allow it yourself: --plugin {name}, or if you trust the document: prosa trust {call.source.path}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.commands import references
+from prosa.dialects.prapti.commands import INCLUDES, ONE_FILE, references, surplus
 from prosa.dialects.prapti.configuration import effective
 from prosa.dialects.prapti.fields import (
     ACTIONS,
@@ -139,8 +139,11 @@ def unknown_action(subject: Subject[ChatModel]) -> Iterator[Finding]:
 
 @RULES.document("PR019", "unknown-include", Severity.ERROR)
 def unknown_include(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Find a file that a chat includes and that is not there (PA11). The finding points at the path; a text without a
-    file includes nothing."""
+    """Find a file that a chat includes and that is not there, or is a second one of its line (PA11). The finding points
+    at the path; a text without a file includes nothing."""
+    for line in subject.model.actions:
+        if line.name in INCLUDES and (more := surplus(line)) is not None:
+            yield Finding(f"`{more[0][:64]}` is not included: `{line.name}` takes one file", more[1], (ONE_FILE,))
     if subject.files is None:
         return
     for ref in references(subject.model):
