@@ -9,7 +9,16 @@ from typing import Unpack
 
 from msgspec import Struct
 
-from prosa.api.arguments import BatchKeywords, cap_of, environment_of, options_of, require_provider, synchronous, takes
+from prosa.api.arguments import (
+    BatchKeywords,
+    cap_of,
+    environment_of,
+    options_of,
+    program_of,
+    require_provider,
+    synchronous,
+    takes,
+)
 from prosa.app.batch.control import row_results
 from prosa.app.batch.inputs import RowMapping, Rows, rows_from, rows_of
 from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Subject, prepare, subject_of
@@ -101,7 +110,7 @@ async def abatch(
         name=name or "",
         waves=WavePlan(backend, waves),
     )
-    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    given = program_of(path_or_program)
     environment = environment_of(given if isinstance(given, Path) else None, options.get("environ"))
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
     of_rows = options_of(options, environment, provider, journal=journal)

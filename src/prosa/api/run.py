@@ -16,6 +16,7 @@ from prosa.api.arguments import (
     journal_of,
     log,
     options_of,
+    program_of,
     require_provider,
     synchronous,
     takes,
@@ -63,7 +64,7 @@ async def arun(
 
     _require_provider(provider)
     typed = _Typed(returns) if returns is not None else None
-    path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    path = program_of(path_or_program)
     environment = environment_of(path if isinstance(path, Path) else None, options.get("environ"))
     kept = journal_of(journal, resume, rerun_in_doubt=rerun_in_doubt)
     chosen = options_of(options, environment, provider, site_rights=sites, output_schema=output, journal=kept)
