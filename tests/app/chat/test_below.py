@@ -44,9 +44,11 @@ def test_p3_one_blank_line_and_what_was_left_open(text, wanted):
 
 @settings(max_examples=examples(150), deadline=None)
 @given(HOSTILE | LETTERS, st.sampled_from(["\n", "\r\n"]))
+@example("<div>\r", "\n")
 def test_p3_a_heading_below_any_text_is_one_and_changes_nothing_above(text, end):
     """P3. The text above stays as it was, but for a mark that closes what a person left open."""
     text = re.sub("[\ud800-\udfff]", "", text.replace("\n", end))
+    end = line_end(text) if re.search("[\r\n]", text) else end
     before = signature(chat(text))
     after = signature(chat(text + lead(text).replace("\n", end) + f"### @assistant:{end}{end}Hello{end}"))
     assert after[-1] == ("assistant", None, False, "Hello", ())
