@@ -132,3 +132,13 @@ def leaves(value: object) -> set[str]:
 
 def test_every_form_has_documents_to_try():
     assert set(DOCUMENTS) == set(ROWS)
+
+
+@pytest.mark.parametrize("target", ["mdh", "markdown", "program", "dotprompt"])
+def test_x31_a_document_with_crlf_stays_one(target):
+    """X31. No line of the front matter ends otherwise than those of the text, in both directions."""
+    text = "---\r\ndoc-id: d1\r\ntitle: T\r\npurpose: reference\r\n---\r\n# T\r\n\r\nText.\r\n"
+    there = converted(text, "magi", target).text
+    front = there[: there.index("---\r\n", 1)]
+    assert front.count("\n") == front.count("\r\n") > 2
+    assert converted(there, target, "magi").text == text

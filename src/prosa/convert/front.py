@@ -150,15 +150,24 @@ def node_of(value: Value) -> Node:
 
 def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Value = None) -> str:
     """Return the text of a document. ``bare`` is true if its body came without front matter and needs a blank line
-    before it, ``worded`` is the author's front matter, used if it means the same."""
+    before it, ``worded`` is the author's front matter, used if it means the same. Lines end as those of the author."""
     if not fields and not worded and not body.removeprefix("\ufeff").startswith(("---", "–", "—", " ")):
         return body
     gap = "\n" if bare and body and not body.startswith(("\n", "\r")) else ""
     own = {name: value for name, value in fields.items() if name != CARRY}
     if isinstance(worded, str) and _says(worded, own):
         carry = write_yaml({CARRY: fields[CARRY]}) if CARRY in fields else ""
-        return f"---\n{worded}{carry}---\n{gap}{body}"
-    return f"---\n{write_yaml(fields)}---\n{gap}{body}"
+        start, end = _with_ends_of(worded or body, "---\n", f"{carry}---\n{gap}")
+        return f"{start}{worded}{end}{body}"
+    (front,) = _with_ends_of(body, f"---\n{write_yaml(fields)}---\n{gap}")
+    return front + body
+
+
+def _with_ends_of(text: str, *parts: str) -> tuple[str, ...]:
+    """Return parts whose lines end with LF with the line end of the first line of a text, LF or CRLF."""
+    first, found, _ = text.partition("\n")
+    crlf = bool(found) and first.endswith("\r")
+    return tuple(part.replace("\n", "\r\n") for part in parts) if crlf else parts
 
 
 def is_bare(piece: Piece) -> bool:
@@ -206,7 +215,7 @@ def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
             text, end = text[: entry.key.span.start] + text[after:], end - (after - entry.key.span.start)
             break
     raw = text[start:end]
-    if raw == write_yaml(fields):
+    if (raw,) == _with_ends_of(front.source.slice(front.body), write_yaml(fields)):
         return None
     return raw if _says(raw, fields) or _is_worded(front) else None
 
