@@ -94,18 +94,9 @@ def test_every_public_name_is_there():
 # ---- wrong arguments ----
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: prosa.run(TEXT, {}), "found the text of one: save it in a file"),
-        (lambda: prosa.run(prosa.load(TEXT), {}), "give the path of a program, found a value of the type Document"),  # type: ignore[arg-type]
-        (lambda: prosa.batch(TEXT, [{}]), "found the text of one: save it in a file"),
-        (lambda: prosa.load(b"# Text"), "give a path, or the text of a document, found a value of the type bytes"),  # type: ignore[arg-type]
-        (lambda: prosa.chat(None), "found a value of the type NoneType"),  # type: ignore[arg-type]
-    ],
-)
-def test_an_argument_that_is_no_program_says_what_to_give(call: Callable[[], object], words: str) -> None:
-    with pytest.raises(TypeError, match=words):
+@pytest.mark.parametrize("call", [lambda: prosa.run(TEXT, {}), lambda: prosa.batch(TEXT, [{}])])
+def test_the_text_of_a_program_is_no_path(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="found the text of one: save it in a file"):
         call()
 
 

@@ -222,13 +222,10 @@ def words(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def path_of(given: str | os.PathLike[str]) -> Path | None:
-    """Return the path in an argument, None if it is the text of a document: see `prosa.load`.
-
-    Raises TypeError for an argument that is neither.
-    """
-    if not isinstance(given, str):
-        return _path(given, "a path, or the text of a document")
+def path_of(given: str | Path) -> Path | None:
+    """Return the path in an argument, None if it is the text of a document: see `prosa.load`."""
+    if isinstance(given, Path):
+        return given
     if "\n" in given or len(given) > MAX_PATH or not given:
         return None
     path = Path(given)
@@ -238,19 +235,11 @@ def path_of(given: str | os.PathLike[str]) -> Path | None:
         return None
 
 
-def program_of(given: str | os.PathLike[str] | Program) -> Path | Program:
-    """Return the program in an argument, or its path. Raises TypeError for the text of one, or another type."""
-    if isinstance(given, Program):
-        return given
+def program_of(given: str | Path | Program) -> Path | Program:
+    """Return the program in an argument, or its path. Raises TypeError for the text of one."""
     if isinstance(given, str) and "\n" in given:
         raise TypeError("give the path of a program, found the text of one: save it in a file, such as program.md")
-    return _path(given, "the path of a program")
-
-
-def _path(given: Value, wanted: str) -> Path:
-    if not isinstance(given, str | os.PathLike):
-        raise TypeError(f"give {wanted}, found a value of the type {type(given).__name__}")
-    return Path(given)
+    return Path(given) if isinstance(given, str) else given
 
 
 def log(text: str) -> None:
