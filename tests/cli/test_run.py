@@ -289,7 +289,7 @@ def test_l35_x16_markdownlang_runs_a_program_with_its_own_flags(count: Path, tmp
     at = desk("", user(tmp_path))
     assert markdownlang(["-program", str(count), "-input", '{"text": "a b"}', "-summary"], at.console) == 1
     assert "no model to ask" in summary_in(at.err)["error"]
-    assert "--model local" in at.err
+    assert "another server: -base-url URL\n" in at.err and "prosa run FILE --model local" in at.err
 
 
 def test_a_process_prints_the_result_and_exits_with_0(count: Path, tmp_path: Path):

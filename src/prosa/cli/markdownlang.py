@@ -123,6 +123,15 @@ flags of run:
 Flags may have one dash or two, and their value behind a space or `=`."""
 
 
+NO_SERVICE = (
+    "Three ways on:\n"
+    "- a key: set OPENAI_API_KEY\n"
+    "- another server: -base-url URL\n"
+    "- neither: prosa run FILE --model local, a model server on this machine, or --model scripted:FILE, fixed replies"
+)
+"""X17: what to do without key and base URL, in the flags of this command."""
+
+
 def entry() -> NoReturn:
     """Run the console script. Ends the process with the exit status."""
     run(main)
@@ -136,11 +145,17 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
 
 
 def _in_its_words(argv: list[str], console: Console) -> int:
-    """Return an environment whose gate names this command, as the specification requires (L41)."""
-    from prosa.runtime.errors import AgreementRequired
+    """Run the command; its gate names this command, as the specification requires (L41), and hints its own flags."""
+    from prosa.runtime.errors import AgreementRequired, ProviderError
 
     try:
         return _dispatch(argv, console)
+    except ProviderError as error:
+        from prosa.app.run.service import THREE_WAYS
+
+        if error.hint == THREE_WAYS:
+            error.hint = NO_SERVICE
+        raise
     except AgreementRequired as required:
         hint = HOW_TO_ACCEPT.format(command=COMMAND_OF_THE_SPECIFICATION)
         raise AgreementRequired(required.message, hint=hint) from None
