@@ -59,3 +59,16 @@ def test_x4_a_file_is_no_folder(tmp_path: Path) -> None:
         "`empty.txt/` does not exist",
         "the attached file `a.png/` does not exist",
     ]
+
+
+def test_x4_a_name_in_another_unicode_form_is_said_to_be_one(tmp_path: Path) -> None:
+    """X4: macOS and other systems write `é` as one character or as two; the message shows no difference."""
+    texts = {"prosa.toml": "", "cafe\u0301.md": "# C\n", "\u00e9.md": "# E\n"}
+    texts["a.md"] = "[x](caf\u00e9.md) [y](caf%C3%A9.md) [z](e\u0301.md)\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    _, it = prosa("check", tmp_path, "--no-cache", environ=user(tmp_path))
+    assert it.out.count("there is `cafe\u0301.md`, which looks alike") == 2 and it.out.count("Unicode form NFD") == 2
+    assert (
+        it.out.count("there is `\u00e9.md`, which looks alike: its letters with marks are in the Unicode form NFC") == 1
+    )

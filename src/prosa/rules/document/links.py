@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
 
@@ -58,7 +59,7 @@ def unresolved_link(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterato
         if found.place.state == "missing":
             elsewhere = _by_name(corpus, found)
             if not elsewhere:
-                yield _missing(found, _lowered(corpus).get(found.shown.lower()), _moved(corpus, path, found))
+                yield _missing(found, _lowered(corpus).get(_alike(found.shown)), _moved(corpus, path, found))
             elif not corpus_names(corpus).is_vault():
                 yield _only_by_name(found, elsewhere)
 
@@ -105,11 +106,16 @@ def _has_addresses(corpus: Corpus) -> bool:
 
 
 def _lowered(corpus: Corpus) -> Mapping[str, str]:
-    """Return the paths of all documents by their lower case."""
+    """Return the paths of all documents by their lower case, composed."""
     names = corpus_names(corpus)
     return names.derived(
-        "lowered", "paths", lambda: {path.as_posix().lower(): path.as_posix() for path in corpus.entries}
+        "lowered", "paths", lambda: {_alike(path.as_posix()): path.as_posix() for path in corpus.entries}
     )
+
+
+def _alike(path: str) -> str:
+    """Return what two paths share that differ in case, or in the Unicode form of letters with marks."""
+    return path.lower() if path.isascii() else normalize("NFC", path).lower()
 
 
 def _by_name(corpus: Corpus, found: FollowedLink) -> str:
@@ -149,6 +155,9 @@ def _missing(found: FollowedLink, other_case: str | None, moved: tuple[Moved, st
         return Finding(message, span, ("a relative link starts at the folder of the document",))
     name = posixpath.basename(other_case)
     note = f"there is `{name}`: upper and lower case matter on most systems"
+    if posixpath.basename(found.shown).lower() != name.lower():
+        form = "NFC" if is_normalized("NFC", name) else "NFD"
+        note = f"there is `{name}`, which looks alike: its letters with marks are in the Unicode form {form}"
     fix = None
     if posixpath.dirname(other_case) == posixpath.dirname(found.shown) and target.isascii() and " " not in target:
         written = f"{target.removesuffix(posixpath.basename(target))}{name}"
