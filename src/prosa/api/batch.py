@@ -22,8 +22,8 @@ from prosa.api.arguments import (
 from prosa.app.batch.control import row_results
 from prosa.app.batch.inputs import RowMapping, Rows, rows_from, rows_of
 from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Subject, prepare, subject_of
+from prosa.app.batch.rounds import ROUNDS, RoundPlan
 from prosa.app.batch.shared import begin_batch
-from prosa.app.batch.waves import WAVES, WavePlan
 from prosa.app.journal.place import file_beside, place_named, store_path
 from prosa.app.options import Amount, Environment, JournalOptions, Options
 from prosa.app.run.load import ready_program
@@ -80,7 +80,7 @@ async def abatch(
     retry_failed: bool = False,
     rerun_in_doubt: bool = False,
     backend: BackendName = "live",
-    waves: int = WAVES,
+    waves: int = ROUNDS,
     on_row: Callable[[RowResult], None] | None = None,
     provider: Provider | None = None,
     **options: Unpack[BatchKeywords],
@@ -108,7 +108,7 @@ async def abatch(
         limit=limit,
         retry=RETRIED * retry_failed,
         name=name or "",
-        waves=WavePlan(backend, waves),
+        rounds=RoundPlan(backend, waves),
     )
     given = program_of(path_or_program)
     environment = environment_of(given if isinstance(given, Path) else None, options.get("environ"))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from prosa.app.batch.inputs import Survey
     from prosa.app.batch.prepare import Prepared
+    from prosa.app.batch.rounds import RoundPlan
     from prosa.app.batch.run import BatchEnd
-    from prosa.app.batch.waves import WavePlan
     from prosa.records.batch import BatchCounts, BatchPlan
     from prosa.records.run import StorePlace
 
@@ -80,12 +80,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     bounds.add_argument(
         "--max-failures", type=_failures, default="10%", metavar="N|N%", help="stop after so many failures (10%%)"
     )
-    waves = parser.add_argument_group("batches of the service, at half the price")
-    waves.add_argument(
+    rounds = parser.add_argument_group("batches of the service, at half the price")
+    rounds.add_argument(
         "--backend", choices=("live", "openai-batch", "anthropic-batch"), default="live", help="who answers (live)"
     )
-    waves.add_argument("--waves", type=count, metavar="N", help="round trips, of up to a day each (3)")
-    waves.add_argument("--then", choices=("fail", "live"), help="rows that are not done by then (fail)")
+    rounds.add_argument("--waves", type=count, metavar="N", help="round trips, of up to a day each (3)")
+    rounds.add_argument("--then", choices=("fail", "live"), help="rows that are not done by then (fail)")
     begun = parser.add_argument_group("existing batches")
     chosen = begun.add_mutually_exclusive_group()
     chosen.add_argument("--status", action="store_true", help="show its progress")
@@ -162,7 +162,7 @@ def _requeued(args: argparse.Namespace, console: Console) -> int | None:
 
 
 def _cancel(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.batch.control import OVER, batch_status, cancel_batch, cancel_waves
+    from prosa.app.batch.control import OVER, batch_status, cancel_batch, cancel_rounds
     from prosa.render.batch import counts_words
 
     store = _store(args, console)
@@ -172,7 +172,7 @@ def _cancel(args: argparse.Namespace, console: Console) -> int:
         return OK
     if not begun.running:
         environment = environment_of(console, Path(begun.batch.file or "."))
-        sent = asyncio.run(cancel_waves(store, begun.batch.id, _options(args, console), environment))
+        sent = asyncio.run(cancel_rounds(store, begun.batch.id, _options(args, console), environment))
         if sent:
             console.note("its requests at the service are cancelled; finished answers are fetched when it resumes")
     found = cancel_batch(store, begun.batch.id)
@@ -256,7 +256,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
         seed=args.seed,
         retry=RETRIED if args.retry_failed else (),
         name=name,
-        waves=_waves(args),
+        rounds=_rounds(args),
     )
     prepared = prepare(subject, rows, mapping, chosen, options, environment)
     if args.rows is None:
@@ -264,14 +264,14 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     return prepared
 
 
-def _waves(args: argparse.Namespace) -> WavePlan:
-    """Raise `WrongUse` for flags about waves where there are none."""
-    from prosa.app.batch.waves import WAVES, WavePlan
+def _rounds(args: argparse.Namespace) -> RoundPlan:
+    """Raise `WrongUse` for flags about rounds where there are none."""
+    from prosa.app.batch.rounds import ROUNDS, RoundPlan
 
     if args.backend == "live" and (args.waves is not None or args.then is not None):
         flag = "--waves" if args.waves is not None else "--then"
         raise WrongUse(f"{flag} is about batches of a service", hint="--backend openai-batch or anthropic-batch")
-    return WavePlan(args.backend, args.waves or WAVES, args.then or "fail", agreed=args.yes)
+    return RoundPlan(args.backend, args.waves or ROUNDS, args.then or "fail", agreed=args.yes)
 
 
 def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:

@@ -4,7 +4,7 @@ batches of a model service, at half the price (X29).
 In: counts, records and replies. Out: what stores, services and renderers share. Nothing is read or sent here.
 
 The id of a batch is the same for the same program, model, rows and mapping. An adapter speaks the interface of one
-service; what is sent, waited for and written down is decided in `app/batch/waves`.
+service; what is sent, waited for and written down is decided in `app/batch/rounds`.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ class Interval(Struct, frozen=True):
 class BatchPlan(Struct, frozen=True):
     """What is ahead. ``left`` rows would run; ``dollars`` is None where no price is known or nothing bounds a row,
     ``why`` says which; ``seconds`` is None where no row is done yet. ``backend`` is who answers; ``turns`` the model
-    calls of an earlier run, where calls go in waves and there was one."""
+    calls of an earlier run, where calls go in rounds and there was one."""
 
     name: str
     program: str
@@ -382,8 +382,8 @@ class BatchBounds(Struct, frozen=True):
     size: int
 
 
-class WavePart(Struct, frozen=True):
-    """One batch of a service as the store has it. ``number`` is that of its wave, ``held`` what its requests may cost
+class RoundPart(Struct, frozen=True):
+    """One batch of a service as the store has it. ``number`` is that of its round, ``held`` what its requests may cost
     at most, in billionths of a US dollar; ``file`` and ``remote`` are ids that the service gave.
 
     It is ``written`` before anything is sent, ``uploaded`` and ``sent`` as soon as the service has said its id, and
@@ -447,15 +447,15 @@ class ProviderBatches(Protocol):
         """Return one request as it is sent, without a line end."""
         ...
 
-    async def upload(self, part: WavePart, lines: Path) -> str:
+    async def upload(self, part: RoundPart, lines: Path) -> str:
         """Send a file of requests, a line each, and return its id, empty where the service knows no files."""
         ...
 
-    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+    async def create(self, part: RoundPart, lines: Path, file: str) -> str:
         """Begin a batch, and return its id. From here on it costs money."""
         ...
 
-    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+    async def find(self, part: RoundPart, known: Collection[str]) -> list[RemoteBatch]:
         """Return the batches that may be this one, where its id is not known; ``known`` are ids of others."""
         ...
 

@@ -29,7 +29,7 @@ def plan_lines(plan: BatchPlan) -> list[str]:
     else:
         lines.append(f"  cost: {_range(plan.dollars, _money)} (by {plan.sampled} rows, examined without a model call)")
     if plan.backend != "live":
-        lines.append(f"  time: {_waves(plan.turns)}; {plan.backend} takes up to a day for each, at half the price")
+        lines.append(f"  time: {_rounds(plan.turns)}; {plan.backend} takes up to a day for each, at half the price")
     elif plan.seconds is None:
         lines.append("  time: not known before some rows are done; --limit 20 runs the first ones")
     else:
@@ -37,7 +37,7 @@ def plan_lines(plan: BatchPlan) -> list[str]:
     return lines
 
 
-def _waves(turns: float | None) -> str:
+def _rounds(turns: float | None) -> str:
     if turns is None:
         return "a wave for each turn of a row"
     return "1 wave, by earlier runs" if turns <= 1 else f"{turns:g} waves, by earlier runs"

@@ -22,7 +22,7 @@ from prosa.adapters.providers.failures import (
 )
 from prosa.adapters.providers.wire import decode, encode
 from prosa.data import Value
-from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, WavePart
+from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, RoundPart
 from prosa.runtime.messages import ModelRequest
 
 VERSION = "2023-06-01"
@@ -62,18 +62,18 @@ class AnthropicBatches:
         except ExchangeProblem as problem:
             raise error_from_exchange(problem, self._endpoint) from None
 
-    async def upload(self, part: WavePart, lines: Path) -> str:
+    async def upload(self, part: RoundPart, lines: Path) -> str:
         """Do nothing: the requests go with the batch."""
         del part, lines
         return ""
 
-    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+    async def create(self, part: RoundPart, lines: Path, file: str) -> str:
         """Begin a batch, and return its id."""
         del part, file
         body = FileBody(lines, _HEAD, _TAIL, b",")
         return self._id(await self._http.send("/messages/batches", body, "application/json"))
 
-    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+    async def find(self, part: RoundPart, known: Collection[str]) -> list[RemoteBatch]:
         """Return the batches of this number of requests that were made since this part was written down."""
         since = datetime.fromisoformat(part.created) - SKEW
         query = {"limit": str(PAGE)}

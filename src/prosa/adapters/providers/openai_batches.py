@@ -27,7 +27,7 @@ from prosa.adapters.providers.failures import (
 from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value
-from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, WavePart
+from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, RoundPart
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
 
@@ -74,7 +74,7 @@ class OpenAIBatches:
         except ExchangeProblem as problem:
             raise error_from_exchange(problem, self._endpoint) from None
 
-    async def upload(self, part: WavePart, lines: Path) -> str:
+    async def upload(self, part: RoundPart, lines: Path) -> str:
         """Send a file of requests, and return its id."""
         boundary = os.urandom(16).hex()
         name = f"prosa-{part.id}.jsonl"
@@ -87,14 +87,14 @@ class OpenAIBatches:
         found = await self._http.send("/files", body, f"multipart/form-data; boundary={boundary}")
         return self._id(found)
 
-    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+    async def create(self, part: RoundPart, lines: Path, file: str) -> str:
         """Begin a batch, and return its id."""
         del lines
         metadata = {MARK: part.id, "prosa_batch": part.batch}
         asked = {"input_file_id": file, "endpoint": self._address, "completion_window": "24h", "metadata": metadata}
         return self._id(await self._http.post("/batches", asked))
 
-    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+    async def find(self, part: RoundPart, known: Collection[str]) -> list[RemoteBatch]:
         """Return the batch with the mark of this part."""
         query = {"limit": str(PAGE)}
         for _ in range(MOST_PAGES):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.files.write import file_digest, replace_with
 from prosa.adapters.store import batches, leases
-from prosa.adapters.store.waves import open_parts
+from prosa.adapters.store.rounds import open_parts
 from prosa.adapters.store.writer import is_alive, living, writer_of
 from prosa.app.batch.run import backend_of
 from prosa.app.journal.history import reading_store
@@ -224,7 +224,7 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
         writer.release()
 
 
-async def cancel_waves(store: StorePlace, name: str, options: Options, environment: Environment) -> int:
+async def cancel_rounds(store: StorePlace, name: str, options: Options, environment: Environment) -> int:
     """Ask the services to cancel the requests of a batch that they have not started, and return the number of service
     batches. Raises `BatchRefused`, `StoreProblem`, `ProviderError`."""
     batch = batch_status(store, name).batch

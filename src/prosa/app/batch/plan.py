@@ -70,10 +70,10 @@ def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan
         left,
         len(found.sample),
         dollars,
-        _seconds(counts, left, chosen.at_once) if chosen.waves.is_live else None,
+        _seconds(counts, left, chosen.at_once) if chosen.rounds.is_live else None,
         why,
-        chosen.waves.backend,
-        None if chosen.waves.is_live else turns_of(prepared, known_prices(prepared.environment.settings)),
+        chosen.rounds.backend,
+        None if chosen.rounds.is_live else turns_of(prepared, known_prices(prepared.environment.settings)),
     )
 
 
@@ -84,7 +84,7 @@ def _dollars(
     if prepared.options.script is not None or prepared.options.is_here:
         return None, "no service charges for these replies"
     facts = facts_of(program, prepared.options, prepared.environment, prepared.provider)
-    if not prepared.chosen.waves.is_live:
+    if not prepared.chosen.rounds.is_live:
         service = batch_service(prepared) + BATCHED
         facts = replace(facts, service=service, services=dict.fromkeys(facts.services, service), past=())
     lows: list[float] = []

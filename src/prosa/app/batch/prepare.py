@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store.writer import host_name
 from prosa.app.batch.inputs import Inputs, RowMapping, Rows
-from prosa.app.batch.waves import WavePlan
+from prosa.app.batch.rounds import RoundPlan
 from prosa.app.check.project import dialect_here
 from prosa.app.journal.place import store_path
 from prosa.app.options import Environment, Once, Options
@@ -129,7 +129,7 @@ RETRIED = ("provider", "limit", "refused", "budget", "in-doubt", "crashed")
 class BatchOptions(Struct, frozen=True):
     """How a batch runs. ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost_per_row`` US dollars of a row,
     ``max_failures`` is a number or a share as in ``10%``. ``limit`` takes the first rows only, ``sample`` so many of
-    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again. ``waves`` says whether
+    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again. ``rounds`` says whether
     calls go to batches of the service."""
 
     at_once: int = AT_ONCE
@@ -142,7 +142,7 @@ class BatchOptions(Struct, frozen=True):
     seed: int = 0
     retry: tuple[str, ...] = ()
     name: str = ""
-    waves: WavePlan = WavePlan()
+    rounds: RoundPlan = RoundPlan()
 
 
 class Prepared(Struct, frozen=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT, put_failed
 from prosa.adapters.store.runs import DamagedRecord, Unwritable
-from prosa.app.batch.waves import Lines, WaitingCalls
+from prosa.app.batch.rounds import Lines, WaitingCalls
 from prosa.app.run.world import known_prices
 from prosa.app.runs import Job
 from prosa.app.runs.record import kind_of, words_of
@@ -48,7 +48,7 @@ R = TypeVar("R", bound=RowJob)
 
 class RowRuns(Struct):
     """The runs of the rows of the batch ``record``. ``states`` says what was known of each row when this process began.
-    With ``lines``, calls are written there and wait for the answers of a wave.
+    With ``lines``, calls are written there and wait for the answers of a round.
 
     ``grouped`` is false where one row runs at a time, and its writes would wait for nothing. ``fresh`` is false where
     an earlier process was at these rows: the start of a row is then committed before anything of it runs, so that a

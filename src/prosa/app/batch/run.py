@@ -1,4 +1,4 @@
-"""Run the rows of a batch that are not over, and choose the service that takes its waves (X7, X29).
+"""Run the rows of a batch that are not over, and choose the service that takes its rounds (X7, X29).
 
 In: a batch that is prepared. Out: its end, with every row in the store. Keys follow the rules of every call: that of
 the service that the user configured, and no other.
@@ -29,13 +29,13 @@ from prosa.adapters.providers.openai_batches import OpenAIBatches
 from prosa.adapters.providers.table import provider_row
 from prosa.adapters.store import batches
 from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
+from prosa.adapters.store.rounds import open_parts
 from prosa.adapters.store.runs import TakenOver, forget_batch
-from prosa.adapters.store.waves import open_parts
 from prosa.adapters.store.writer import Writer, host_name, is_alive, writer_of
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.prepare import Prepared
+from prosa.app.batch.rounds import Lines, ProviderBatchRounds, Stopped
 from prosa.app.batch.row_runs import CRASHES, R, RowJob, RowRuns
-from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.journal.history import past_runs
 from prosa.app.journal.place import file_beside
 from prosa.app.options import JournalOptions
@@ -83,7 +83,7 @@ class Nobody(Struct, frozen=True):
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """Raise: no call is made live."""
         del on_text
-        raise AssertionError(f"{request.model_name} is asked in a wave")
+        raise AssertionError(f"{request.model_name} is asked in a round")
 
     async def aclose(self) -> None:
         """Do nothing."""
@@ -107,7 +107,7 @@ def backend_of(
 
 def provider_batches(prepared: Prepared) -> ProviderBatches:
     """Return the batches that a batch of rows goes to."""
-    return backend_of(prepared.chosen.waves.backend, prepared.options, prepared.environment, prepared.provider)
+    return backend_of(prepared.chosen.rounds.backend, prepared.options, prepared.environment, prepared.provider)
 
 
 def batch_service(prepared: Prepared) -> str:
@@ -115,11 +115,11 @@ def batch_service(prepared: Prepared) -> str:
     try:
         return provider_batches(prepared).service
     except ProviderError:
-        own = provider_row(prepared.chosen.waves.backend.removesuffix("-batch"), {})
+        own = provider_row(prepared.chosen.rounds.backend.removesuffix("-batch"), {})
         return (own.base_url if own is not None else None) or DEFAULT_BASE_URL
 
 
-def wave_folder(prepared: Prepared) -> Path:
+def round_folder(prepared: Prepared) -> Path:
     """Return where requests stand until they are sent: beside the store, for this user alone."""
     beside = file_beside(prepared.store, prepared.environment.environ)
     return beside.with_name(f"{beside.name}.waves")
@@ -132,8 +132,8 @@ def turns_of(prepared: Prepared, prices: Prices) -> float | None:
 
 
 def require_few_turns(prepared: Prepared, prices: Prices) -> None:
-    """Raise `BatchRefused` for a program that needs more waves than it gets: each may take a day."""
-    plan = prepared.chosen.waves
+    """Raise `BatchRefused` for a program that needs more rounds than it gets: each may take a day."""
+    plan = prepared.chosen.rounds
     turns = None if plan.agreed else turns_of(prepared, prices)
     if turns is not None and turns > plan.most:
         message = f"a run of {prepared.inputs.program.name} takes {turns:g} model calls, by earlier runs, and each is a"
@@ -240,8 +240,8 @@ class BatchRun(Struct, eq=False):
         state: BatchState = "stopped"
         try:
             found = await self._look()
-            if self.prepared.chosen.waves.is_live:
-                await self._require_no_waves()
+            if self.prepared.chosen.rounds.is_live:
+                await self._require_no_rounds()
             counts = await self.counts()
             agree(found, counts)
             await self.rows.run(self, counts)
@@ -310,7 +310,7 @@ class BatchRun(Struct, eq=False):
         about = str(row.number), prepared.inputs.program, row.input_value, prepared.provider
         return RowJob(*about, max_cost=most, number=row.number, id=row.id)
 
-    async def _require_no_waves(self) -> None:
+    async def _require_no_rounds(self) -> None:
         """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
         found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
         if found:
@@ -370,15 +370,15 @@ class OwnRows(Struct, eq=False):
     passes: int = 0
 
     async def run(self, batch: BatchRun, counts: BatchCounts) -> None:
-        """Run them: live, or in waves through the batches of a service."""
+        """Run them: live, or in rounds through the batches of a service."""
         prepared, self.budget = batch.prepared, await self._budget(batch, counts)
         async with kept_servers(prepared.inputs.program, prepared.options, prepared.environment) as servers:
-            if prepared.chosen.waves.is_live:
+            if prepared.chosen.rounds.is_live:
                 await self._pass(batch, servers, None)
                 return
-            async with self._waves(batch, servers) as waves:
+            async with self._rounds(batch, servers) as rounds:
                 try:
-                    await waves.all()
+                    await rounds.all()
                 except Stopped:
                     batch.ended = batch.ended or "stopped"
 
@@ -435,8 +435,8 @@ class OwnRows(Struct, eq=False):
             batch.hear_stop()
 
     @asynccontextmanager
-    async def _waves(self, batch: BatchRun, servers: ToolServers) -> AsyncIterator[Waves]:
-        """Return the waves of the batch, at the service that its backend names. Raises `PriceUnknown`,
+    async def _rounds(self, batch: BatchRun, servers: ToolServers) -> AsyncIterator[ProviderBatchRounds]:
+        """Return the rounds of the batch, at the service that its backend names. Raises `PriceUnknown`,
         `BatchRefused`."""
         prepared, chosen = batch.prepared, batch.prepared.chosen
         prices = known_prices(prepared.environment.settings)
@@ -448,23 +448,23 @@ class OwnRows(Struct, eq=False):
                 for each in reachable(prepared.inputs.program):
                     budget.require_price(each.model_name, port.service + BATCHED, each.parameters)
             require_few_turns(prepared, prices)
-            yield Waves(
+            yield ProviderBatchRounds(
                 batch.record.id,
-                chosen.waves,
+                chosen.rounds,
                 port,
-                wave_folder(prepared),
+                round_folder(prepared),
                 batch.clock,
                 prices,
                 prepared.environment.notice,
                 batch.writer,
-                partial(self._wave_pass, batch, servers),
+                partial(self._round_pass, batch, servers),
                 batch.stop,
                 self.budget,
                 chosen.max_cost_per_row,
             )
 
-    async def _wave_pass(self, batch: BatchRun, servers: ToolServers, lines: Lines | None) -> None:
-        """Run what is left now, once. Raises `Stopped` where no further wave makes sense."""
+    async def _round_pass(self, batch: BatchRun, servers: ToolServers, lines: Lines | None) -> None:
+        """Run what is left now, once. Raises `Stopped` where no further round makes sense."""
         batch.ended, self.spent_up = "", False
         found = await batch.writer.do(
             lambda connection: batches.row_states(connection, batch.record.id, len(batch.states))
@@ -493,7 +493,7 @@ class _FileRows(Struct, frozen=True):
         return None if row is None else self.batch.job(row)
 
     async def run(self, job: RowJob, /) -> None:
-        """Run a row, and count it. One whose calls wait for a wave is not over. Raises `StoreProblem`."""
+        """Run a row, and count it. One whose calls wait for a round is not over. Raises `StoreProblem`."""
         batch = self.batch
         try:
             outcome = await self.driver.outcome(job, batch.listens(job.number))

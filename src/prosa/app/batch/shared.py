@@ -67,7 +67,7 @@ async def begin_batch(
     ``listens`` gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows
     under way get a moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`,
     `StoreProblem` and what ``agree`` raises."""
-    alone = not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live
+    alone = not isinstance(prepared.store, StoreServer) or not prepared.chosen.rounds.is_live
     rows = OwnRows(listener, provider) if alone else SharedRows(listener, provider)
     async with held_alone(prepared) if alone else _joined(prepared) as (writer, record):
         hears = on_progress or (lambda _: None), on_row or (lambda _: None), listens or (lambda _: ignore)

@@ -1,4 +1,4 @@
-"""Waves: the model calls of all rows go to a service in batches, at half the price; rows restart with the answers.
+"""Rounds: the model calls of all rows go to a service in batches, at half the price; rows restart with the answers.
 
 In: the interface of a service, a pass over the rows, the store. Out: why it is over. A pass runs every row as far as
 its answers go; each call without one becomes a line of a file. The files are sent, waited for, and what comes is
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.store import waves
-from prosa.records.batch import ProviderBatches, RemoteBatch, WavePart, custom_id
+from prosa.adapters.store import rounds
+from prosa.records.batch import ProviderBatches, RemoteBatch, RoundPart, custom_id
 from prosa.records.summary import cost_of
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import request_digest, stamp
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WAVES = 3
+ROUNDS = 3
 """Default number of round trips of a batch."""
 
 FIRST_POLL, LONGEST_POLL = 5.0, 60.0
@@ -59,18 +59,18 @@ _FILE = 0o600
 Then: TypeAlias = Literal["fail", "live"]
 
 
-class WavePlan(Struct, frozen=True):
-    """How rows go through a service in waves: ``most`` of them, ``then`` what becomes of rows that are not done.
+class RoundPlan(Struct, frozen=True):
+    """How rows go through a service in rounds: ``most`` of them, ``then`` what becomes of rows that are not done.
     ``agreed`` says that the user knows how many turns a row takes."""
 
     backend: BackendName = "live"
-    most: int = WAVES
+    most: int = ROUNDS
     then: Then = "fail"
     agreed: bool = False
 
     @property
     def is_live(self) -> bool:
-        """Return whether there are no waves."""
+        """Return whether there are no rounds."""
         return self.backend == "live"
 
 
@@ -89,7 +89,7 @@ class Lines(Struct, eq=False):
 
     async def add(self, run: RunRecord, path: str, request: ModelRequest, spent: Decimal) -> None:
         """Take a request of a run that has ``spent`` so much. Raises `BudgetSpent`, and `ProviderError` where no
-        further wave is sent."""
+        further round is sent."""
         if self.closed:
             raise ProviderError(self.closed, kind="server", retryable=False)
         request, cost = await self._reserved(request, spent)
@@ -170,7 +170,7 @@ class OpenPart(Struct, eq=False):
 
 
 class WaitingCalls(Struct, frozen=True):
-    """Is asked within the journal of a row whose calls go to a service in waves: a call without an answer becomes a
+    """Is asked within the journal of a row whose calls go to a service in rounds: a call without an answer becomes a
     line, and waits."""
 
     journal: StoredJournal
@@ -181,7 +181,7 @@ class WaitingCalls(Struct, frozen=True):
         """Raise `Waits`, or `ProviderError` where the service refused the request."""
         del ask
         earlier = self.journal.known.get(step.path)
-        refused = earlier is not None and earlier.finish == waves.REFUSED
+        refused = earlier is not None and earlier.finish == rounds.REFUSED
         if earlier is not None and refused and earlier.digest == request_digest(step.request):
             raise ProviderError(earlier.error or "the service refused it", kind="bad-request", retryable=False)
         spent = cost_of(self.journal.answered, self.prices) or Decimal(0)
@@ -198,12 +198,12 @@ class Stopped(Exception):
     """The user ended it while a service was at work."""
 
 
-class Waves(Struct, eq=False):
-    """The waves of one call for the batch of an id. ``run_pass`` runs all rows that are left:
+class ProviderBatchRounds(Struct, eq=False):
+    """The rounds of one call for the batch of an id. ``run_pass`` runs all rows that are left:
     with lines to write to, or with None live."""
 
     batch: str
-    plan: WavePlan
+    plan: RoundPlan
     port: ProviderBatches
     folder: Path
     clock: Clock
@@ -243,10 +243,10 @@ class Waves(Struct, eq=False):
 
     # What an earlier process left.
 
-    async def _adopted(self) -> list[WavePart]:
+    async def _adopted(self) -> list[RoundPart]:
         """Return the parts that the service is processing, including those whose id a dead process did not record."""
-        open_parts = await self.store.do(lambda connection: waves.open_parts(connection, self.batch))
-        found: list[WavePart] = []
+        open_parts = await self.store.do(lambda connection: rounds.open_parts(connection, self.batch))
+        found: list[RoundPart] = []
         for part in open_parts:
             if part.backend != self.plan.backend or part.service != self.port.service:
                 hint = f"continue with --backend {part.backend}, or end it: prosa batch NAME --cancel"
@@ -257,15 +257,15 @@ class Waves(Struct, eq=False):
                 await self._end(part, "dropped", "it was never sent", Decimal(0))
                 continue
             if not part.remote:
-                await self.store.do(waves.sent(part.id, remote))
+                await self.store.do(rounds.sent(part.id, remote))
             found.append(replace(part, remote=remote, state="sent"))
         if found:
             self.notice(f"note: {_count(found)} sent before; waiting for the answers")
         return found
 
-    async def _lost(self, part: WavePart) -> str:
+    async def _lost(self, part: RoundPart) -> str:
         """Return the id of a batch that was started but not recorded; empty if there is none."""
-        known = await self.store.do(waves.known_remotes)
+        known = await self.store.do(rounds.known_remotes)
         for remote in await self._tried(lambda: self.port.find(part, known)):
             if remote.is_sure or await self._is_ours(remote):
                 return remote.id
@@ -276,14 +276,14 @@ class Waves(Struct, eq=False):
         first."""
         ended = await self._ended(remote.id)
         async for result in self.port.results(ended):
-            return await self.store.do(partial(waves.is_asked, name=result.custom_id))
+            return await self.store.do(partial(rounds.is_asked, name=result.custom_id))
         return False
 
     # Sending.
 
-    async def _send(self, opened: OpenPart) -> WavePart:
+    async def _send(self, opened: OpenPart) -> RoundPart:
         opened.close()
-        part = WavePart(
+        part = RoundPart(
             os.urandom(8).hex(),
             self.batch,
             self.sent,
@@ -294,24 +294,24 @@ class Waves(Struct, eq=False):
             nano(opened.held),
             stamp(self.clock.now()),
         )
-        await self.store.do(waves.put(part))
+        await self.store.do(rounds.put(part))
         opened.known = True
         self.mine.add(part.id)
         try:
             file = await self._tried(lambda: self.port.upload(part, opened.path))
             if file:
-                await self.store.do(waves.uploaded(part.id, file))
+                await self.store.do(rounds.uploaded(part.id, file))
             remote = await self._created(part, opened.path, file)
         except ProviderError as error:
             if not error.retryable:  # otherwise it is unknown whether it was created
                 await self._end(part, "dropped", error.message, Decimal(0))
             raise
-        await self.store.do(waves.sent(part.id, remote))
+        await self.store.do(rounds.sent(part.id, remote))
         opened.drop()
         self.notice(f"note: wave {self.sent}: {part.lines:,} requests sent as {remote}")
         return replace(part, remote=remote, state="sent", file=file)
 
-    async def _created(self, part: WavePart, lines: Path, file: str) -> str:
+    async def _created(self, part: RoundPart, lines: Path, file: str) -> str:
         """Create the batch. After an inconclusive failure, look for it before creating it again."""
         tried = 0
         while True:
@@ -327,7 +327,7 @@ class Waves(Struct, eq=False):
 
     # Waiting and fetching.
 
-    async def _fetch(self, parts: Iterable[WavePart]) -> None:
+    async def _fetch(self, parts: Iterable[RoundPart]) -> None:
         """Wait for all parts and write what came into the journals of the rows, that of each as soon as it is there."""
         waiting, seconds, cancelled = list(parts), FIRST_POLL, ""
         while waiting:
@@ -352,7 +352,7 @@ class Waves(Struct, eq=False):
             seconds = min(seconds * 2, LONGEST_POLL)
         return found
 
-    async def _taken(self, part: WavePart, remote: RemoteBatch) -> None:
+    async def _taken(self, part: RoundPart, remote: RemoteBatch) -> None:
         if remote.state == "refused":
             await self._end(part, "dropped", remote.reason, Decimal(0))
             message = f"the service refused the batch {part.remote}: {remote.reason or 'it does not say why'}"
@@ -362,12 +362,12 @@ class Waves(Struct, eq=False):
         await self._end(part, "done", reason, cost)
         self.notice(f"note: {part.remote} is done{f': {reason}' if reason else ''}")
 
-    async def _journaled(self, part: WavePart, remote: RemoteBatch) -> tuple[Decimal, int]:
+    async def _journaled(self, part: RoundPart, remote: RemoteBatch) -> tuple[Decimal, int]:
         """Write all results, and return what they cost and how many are to be sent again. Twice is once."""
         cost, seen, again = Decimal(0), 0, 0
         async for chunk in _chunks(self.port.results(remote)):
             chunk = [self._marked(each) for each in chunk]
-            await self.store.do(waves.journal(chunk))
+            await self.store.do(rounds.journal(chunk))
             for each in chunk:
                 seen, again = seen + 1, again + each.again
                 cost += self._cost(part, each)
@@ -378,7 +378,7 @@ class Waves(Struct, eq=False):
             return result
         return replace(result, reply=replace(result.reply, service=self.port.service + BATCHED))
 
-    def _cost(self, part: WavePart, result: LineResult) -> Decimal:
+    def _cost(self, part: RoundPart, result: LineResult) -> Decimal:
         if result.reply is None or self.budget is None:
             return Decimal(0)
         for name in (result.reply.model_name or "", part.model):
@@ -387,10 +387,10 @@ class Waves(Struct, eq=False):
                 return cost
         return part.held * NANO / part.lines
 
-    async def _end(self, part: WavePart, state: str, reason: str | None, cost: Decimal) -> None:
+    async def _end(self, part: RoundPart, state: str, reason: str | None, cost: Decimal) -> None:
         """End a part; what was held and not spent is free again, in the store where an earlier process had drawn it."""
         back, mine = max(part.held - nano(cost), 0), part.id in self.mine
-        await self.store.do(waves.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
+        await self.store.do(rounds.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
         if mine and self.budget is not None:
             self.budget.ledger.settle(Decimal(0), -back * NANO)
 
@@ -441,6 +441,6 @@ async def _chunks(results: AsyncIterator[LineResult]) -> AsyncIterator[list[Line
         yield waiting
 
 
-def _count(parts: list[WavePart]) -> str:
+def _count(parts: list[RoundPart]) -> str:
     lines = sum(each.lines for each in parts)
     return f"{lines:,} requests in {len(parts):,} {'batch' if len(parts) == 1 else 'batches'} of the service were"

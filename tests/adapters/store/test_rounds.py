@@ -1,4 +1,4 @@
-"""X29. Waves over a store on a server: one process sends and fetches, and a worker finds nothing to take."""
+"""X29. Rounds over a store on a server: one process sends and fetches, and a worker finds nothing to take."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app.batch import waves
-from tests.app.batch.test_waves import ROWS, command_words, home, outputs
+from prosa.app.batch import rounds
+from tests.app.batch.test_rounds import ROWS, command_words, home, outputs
 from tests.batch_services.openai import OpenAI
 from tests.batch_services.service import serving
 from tests.cli.programs import prosa as command
 
 
-def test_x29_rows_in_a_store_on_a_server_go_in_waves(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch):
+def test_x29_rows_in_a_store_on_a_server_go_in_rounds(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch):
     """X29: what expired is sent again, and the same command asks nobody."""
-    monkeypatch.setattr(waves, "FIRST_POLL", 0.001)
+    monkeypatch.setattr(rounds, "FIRST_POLL", 0.001)
     with serving(OpenAI()) as service:
         first: list[str] = []
         answer = service.answer

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from openai.types import Batch, FileObject
 from openai.types.chat import ChatCompletion
 
-from prosa.app.batch import waves
+from prosa.app.batch import rounds
 from prosa.records.batch import MAX_ID, custom_id, run_of_id
 from tests.app.batch.labels import LABEL, program, texts
 from tests.app.batch.test_kill import LONGEST, begun
@@ -33,7 +33,7 @@ ROWS = 12
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAI]:
-    monkeypatch.setattr(waves, "FIRST_POLL", 0.001)
+    monkeypatch.setattr(rounds, "FIRST_POLL", 0.001)
     with serving(OpenAI()) as found:
         assert isinstance(found, OpenAI)
         yield found
@@ -125,7 +125,7 @@ def custom_id_of(folder: Path, row: int) -> str:
 CALLS = LABEL.replace("name: label", "name: outer\nimports: [./label.md]").replace("{{ .text }}", "Outer {{ .text }}")
 
 
-def test_x29_calls_that_go_on_together_are_one_wave_and_turns_are_waves(tmp_path: Path, service: OpenAI):
+def test_x29_calls_that_go_on_together_are_one_round_and_turns_are_rounds(tmp_path: Path, service: OpenAI):
     """X29: an import that is called three times at once; nothing is asked twice."""
     (tmp_path / "outer.md").write_text(CALLS)
 
@@ -180,7 +180,7 @@ def test_x29_a_program_that_takes_many_turns_is_refused_without_a_word(tmp_path:
     assert status == 1 and len(service.batches) == asked + 3
 
 
-def test_x29_a_wave_that_is_too_large_for_one_batch_becomes_several(
+def test_x29_a_round_that_is_too_large_for_one_batch_becomes_several(
     tmp_path: Path, service: OpenAI, monkeypatch: pytest.MonkeyPatch
 ):
     """X29: by lines and by bytes."""
@@ -200,7 +200,7 @@ def test_x29_a_wave_that_is_too_large_for_one_batch_becomes_several(
 
 
 def test_x26_a_budget_holds_the_worst_case_at_half_the_price(tmp_path: Path, service: OpenAI):
-    """X26: rows that do not fit wait for the next wave, and what was held and not spent is there again."""
+    """X26: rows that do not fit wait for the next round, and what was held and not spent is there again."""
     words = ("--max-output-tokens", "20", "--max-cost")
     status, at = batch(tmp_path, service, *words, "0.03", "--waves", "20", rows=30)
     assert status == 0, at.err

@@ -13,13 +13,13 @@ from msgspec import convert
 from msgspec.structs import astuple
 
 from prosa.adapters.store.runs import stored
-from prosa.records.batch import LineResult, WavePart, custom_id, run_of_id
+from prosa.records.batch import LineResult, RoundPart, custom_id, run_of_id
 from prosa.runtime.digest import as_json, reply_digest
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
 
-_COLUMNS = WavePart.__struct_fields__
+_COLUMNS = RoundPart.__struct_fields__
 _INSERT = f"INSERT INTO wave ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - ours
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM wave"  # noqa: S608
 _ANSWERED = (
@@ -33,7 +33,7 @@ REFUSED = "batch-line"
 """The end of a call that the service refused: the row that repeats it receives the refusal and fails."""
 
 
-def put(part: WavePart) -> Callable[[Database], None]:
+def put(part: RoundPart) -> Callable[[Database], None]:
     """Record a part that is about to be sent."""
 
     def work(connection: Database) -> None:
@@ -60,8 +60,8 @@ def sent(part: str, remote: str) -> Callable[[Database], None]:
     return work
 
 
-def end(part: WavePart, state: str, ended: str, reason: str | None, back: int) -> Callable[[Database], None]:
-    """End a part of a wave. ``back`` is the reserved amount that it did not cost, in billionths of a US dollar."""
+def end(part: RoundPart, state: str, ended: str, reason: str | None, back: int) -> Callable[[Database], None]:
+    """End a part of a round. ``back`` is the reserved amount that it did not cost, in billionths of a US dollar."""
 
     def work(connection: Database) -> None:
         text = "UPDATE wave SET state = ?, ended = ?, reason = ? WHERE id = ? AND ended IS NULL"
@@ -71,10 +71,10 @@ def end(part: WavePart, state: str, ended: str, reason: str | None, back: int) -
     return work
 
 
-def open_parts(connection: Database, batch: str) -> list[WavePart]:
+def open_parts(connection: Database, batch: str) -> list[RoundPart]:
     """Return those that are not over, in the order in which they were made."""
     rows = connection.execute(f"{_SELECT} WHERE batch = ? AND ended IS NULL ORDER BY number, created, id", (batch,))
-    return [convert(dict(zip(_COLUMNS, row, strict=True)), WavePart) for row in rows.fetchall()]
+    return [convert(dict(zip(_COLUMNS, row, strict=True)), RoundPart) for row in rows.fetchall()]
 
 
 def known_remotes(connection: Database) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""X29. Waves through the message batches of Anthropic, which have no metadata by which one could be found again."""
+"""X29. Rounds through the message batches of Anthropic, which have no metadata by which one could be found again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 from pydantic import TypeAdapter
 
-from prosa.app.batch import waves
+from prosa.app.batch import rounds
 from tests.app.batch.labels import program, texts
-from tests.app.batch.test_waves import Killed, outputs
+from tests.app.batch.test_rounds import Killed, outputs
 from tests.batch_services.anthropic import Anthropic
 from tests.batch_services.service import Asked, letters, serving
 from tests.cli.programs import prosa as command
@@ -24,7 +24,7 @@ ROWS = 8
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Anthropic]:
-    monkeypatch.setattr(waves, "FIRST_POLL", 0.001)
+    monkeypatch.setattr(rounds, "FIRST_POLL", 0.001)
     with serving(Anthropic()) as found:
         assert isinstance(found, Anthropic)
         yield found
