@@ -338,6 +338,10 @@ class StoredRecords(Struct, frozen=True):
         row = self.connection.execute("SELECT id FROM document WHERE path = ?", (path,)).fetchone()
         return next(records_of(self.connection, [row[0]]))[1] if row is not None and self.wanted(path) else None
 
+    def outline(self, path: str) -> Record | None:
+        """Return the same: it is stored."""
+        return self.record(path)
+
     def records(self) -> Iterator[Record]:
         """Return all of them."""
         return (record for _, record in stored_records(self.connection) if self.wanted(record.path))

@@ -86,6 +86,11 @@ class CorpusDocuments(Struct, frozen=True):
         """Return the reading of a document in its present state. Raises `FileProblem`."""
         return self._read(path, self.corpus.files.read(self.root / path))
 
+    def is_of_record(self, path: str, reading: DialectReading[object]) -> bool:
+        """Return whether it surely was: a record of the index was made of an earlier reading."""
+        del path, reading
+        return False
+
     def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
         """Return the reading of a text at a path; ``like`` is one of another path, perhaps of the same text."""
         return self._read(path, SourceText(text, str(self.root / path)), like)

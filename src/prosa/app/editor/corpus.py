@@ -32,7 +32,7 @@ from prosa.rules.rule import DocumentFacts
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 
-MAX_OPENED = 32
+MAX_OPENED = 8
 """Readings that are kept while a question is answered."""
 
 _OF_SITES = ("site", "action", "url")
@@ -128,10 +128,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         facts = self.facts(path)
         return self._backlinks.references(real, facts) if facts is not None else ()
 
-    def _asking(self, labels: Iterable[str]) -> set[str]:
-        edited = self.workspace.texts.keys() & self.workspace.entries.keys()
-        found = {self.path_of(real) for real in (*self._backlinks.of(labels), *edited)}
-        return {path for path in found if self._holds(path)}
+    def _asking(self, labels: Iterable[str], dialect: DialectName | None = None) -> set[str]:
+        entries = self.workspace.entries
+        reals = self._backlinks.of(labels) | (self.workspace.texts.keys() & entries.keys())
+        if dialect is not None:
+            reals = {real for real in reals if real in entries and entries[real].dialect == dialect}
+        return {path for real in reals if self._holds(path := self.path_of(real))}
 
     @cached_property
     def _backlinks(self) -> Backlinks:
@@ -152,11 +154,25 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Return the record of a document, made of its text; each is made once."""
         if path not in self._made and self.facts(path) is not None:
             with contextlib.suppress(FileProblem):
-                self._made[path] = record_of(self.reading(path), path)
+                reading = self.reading(path)
+                self._made[path] = record_of(reading, path)
+                self._sources[path] = reading.front.source
         return self._made.get(path)
+
+    def outline(self, path: str) -> Record | None:
+        """Return what others name a document by, from its facts. Those of one that is being edited may be older."""
+        facts = self.facts(path)
+        if facts is None or self.real_of(path) in self.workspace.texts:
+            return self.record(path)
+        return self._made.get(path) or _stub(path, facts)
 
     @cached_property
     def _made(self) -> dict[str, Record]:
+        return {}
+
+    @cached_property
+    def _sources(self) -> dict[str, SourceText]:
+        """The texts that the last records were made of, as long as their readings are kept."""
         return {}
 
     @cached_property
@@ -188,10 +204,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Yield the documents, with a ``dialect`` only its, with a reference that may look under any of some keys, in
         the order of their paths, without those at the paths ``besides``."""
         labels = frozenset(label for key in keys for label in labels_of(key.name))
-        for path in sorted(self._asking(labels).difference(besides)):
-            facts = self.facts(path)
-            if facts is None or dialect not in (None, facts.dialect):
-                continue
+        for path in sorted(self._asking(labels, dialect).difference(besides)):
             if (record := self.record(path)) is not None:
                 yield record
 
@@ -262,8 +275,14 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         if found is None:
             found = self._opened[path] = self._read(self.workspace.files.read(real))
             while len(self._opened) > MAX_OPENED:
-                del self._opened[next(iter(self._opened))]
+                gone = next(iter(self._opened))
+                del self._opened[gone]
+                self._sources.pop(gone, None)
         return found
+
+    def is_of_record(self, path: str, reading: DialectReading[object]) -> bool:
+        """Return whether the record of a document was made of this very reading."""
+        return self._sources.get(path) is reading.front.source
 
     def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
         """Return the reading of a text at a path; ``like`` is one of another path, perhaps of the same text."""

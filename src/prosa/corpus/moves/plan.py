@@ -64,7 +64,7 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
     `plan_move` does."""
     before = store.world()
     check_move(move, before)
-    expected = before.with_records({path: _expected(before.records[path], move) for path in move.paths})
+    expected = before.with_records({path: _expected(before.outline(path), move) for path in move.paths})
     draft = Draft(move, store, before, expected)
     found = effects(move, before, expected, touched(before, expected, move.paths), found=draft.attempt)
     found.refuse()
@@ -211,8 +211,9 @@ class Draft(Struct):
 
     def add(self, path: str) -> None:
         """Rewrite what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
-        reading = self.store.reading(path)
-        _check_known(reading, self.before.records[path])
+        reading, record = self.store.reading(path), self.before.records[path]
+        if not self.store.is_of_record(path, reading):
+            _check_known(reading, record)
         edits = rewritten(reading, path, self.move, self.before, self.expected)
         self._put(path, reading, edited(self.store, path, reading, edits), edits)
 
@@ -229,7 +230,7 @@ class Draft(Struct):
                 self.changes[path] = replace(change, after=text)
 
     def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
-        new_path, source = self.move.path_after(path), reading.front.source
+        new_path, source = self.move.path_after(path), replace(reading.front.source)  # without what was made of it
         again = reading
         if new_path != path or text != source.text:
             again = self.store.reread(new_path, text, reading)

@@ -95,7 +95,12 @@ class World(Struct, frozen=True, dict=True):
 
     def keys(self, path: str) -> frozenset[Key]:
         """Return what the document at a path answers to."""
-        return frozenset(keys_of(self.records[path], self.sites))
+        return frozenset(keys_of(self.outline(path), self.sites))
+
+    def outline(self, path: str) -> Record:
+        """Return of the record of a document at least what others name it by: path, dialect, definitions and
+        addresses. The lines of the definitions may be unknown."""
+        return self.records[path]
 
     def asks(self, record: Record, reference: Reference, keys: frozenset[Key]) -> bool:
         """Return whether a reference has any of some keys."""
@@ -107,6 +112,10 @@ class KnownDocuments(Protocol):
 
     def record(self, path: str) -> Record | None:
         """Return the record of a document."""
+        ...
+
+    def outline(self, path: str) -> Record | None:
+        """Return the record of a document, perhaps without its references: what others name it by."""
         ...
 
     def records(self) -> Iterable[Record]:
@@ -157,6 +166,11 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         own = RecordNames.of(sorted(self.changed.values(), key=lambda each: each.path), self.sites)
         return _KnownNames(self.known, self.changed, own)
 
+    def outline(self, path: str) -> Record:
+        """Return what others name a document by, which takes no reading of it."""
+        found = None if path in self.changed else self.known.outline(path)
+        return found if found is not None else self.records[path]
+
     def with_records(self, changed: Mapping[str, Record]) -> World:
         """Return a copy with other records at some paths. If the sites change, every key may, and all records
         are loaded."""
@@ -185,7 +199,7 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         return (record for record in self.known.records() if record.path not in changed)
 
     def _sites_with(self, changed: Mapping[str, Record]) -> Sites:
-        if all(_standing(self.records[path]) == _standing(record) for path, record in changed.items()):
+        if all(_standing(self.outline(path)) == _standing(record) for path, record in changed.items()):
             return self.sites
         rest = [each for each in self.known.standing() if each[0] not in changed]
         rows = [*rest, *map(_standing, changed.values())]
@@ -249,6 +263,10 @@ class DocumentStore(Protocol):
 
     def reading(self, path: str) -> DialectReading[object]:
         """Return a document as it is now. Raises `FileProblem`."""
+        ...
+
+    def is_of_record(self, path: str, reading: DialectReading[object]) -> bool:
+        """Return whether the record of a document is known to be made of this very reading."""
         ...
 
     def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
