@@ -173,7 +173,7 @@ def test_an_error_in_the_block_is_left_alone(root: Path, environ: dict[str, str]
 def test_a_text_is_one_name_and_a_date_is_a_date(corpus: prosa.Corpus):
     assert [hit.path for hit in corpus.search(dialects="magi", tags="red")] == ["y.mda"]
     assert corpus.impact("z1", rels="nothing") == ()
-    with pytest.raises(ValueError, match="since: 'soon' is no date"):
+    with pytest.raises(ValueError, match="since: 'soon' is not a date"):
         corpus.search("words", since="soon")
 
 

@@ -141,12 +141,12 @@ def test_fixes_apply_and_what_remains_is_compared(folder: Path):
 
 
 BAD = {
-    "no JSON": ("{", "is no baseline"),
-    "another JSON": ("[1]", "is no baseline"),
+    "no JSON": ("{", "is not a baseline"),
+    "another JSON": ("[1]", "is not a baseline"),
     "no version": ('{"findings": {}}', "has no `prosa-baseline`"),
     "newer": ('{"prosa-baseline": 2, "findings": []}', "has version 2"),
     "damaged": ('{"prosa-baseline": 1, "findings": {"a": 3}}', "is damaged"),
-    "deep": ("[" * 100_000, "is no baseline"),
+    "deep": ("[" * 100_000, "is not a baseline"),
     "other files": (
         '{"prosa-baseline": 1, "findings": {"q/w.md": {"unresolved-link": {"0": 1}}}}',
         "is about other files",

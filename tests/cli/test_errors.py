@@ -66,7 +66,7 @@ def test_l41_a_current_folder_that_is_gone_is_named(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "getcwd", Mock(side_effect=gone))
     at = desk()
     assert report(gone, at.console) == 1
-    assert at.err == "error: the current folder does not exist any more\n  go to another one: cd\n"
+    assert at.err == "error: the current folder no longer exists\n  go to another one: cd\n"
 
 
 def test_a_refused_program_shows_every_error():

@@ -66,7 +66,7 @@ def test_x33_m20_show_says_what_is_lent_and_by_whom(project: Path):
 def test_x33_people_see_it_too(project: Path):
     found = desk()
     assert main(["show", str(project / "docs/fog.md")], found.console) == 0
-    lines = [line.split(None, 1) for line in found.out.splitlines() if line.endswith("  (lent by docs/all.mda)")]
+    lines = [line.split(None, 1) for line in found.out.splitlines() if line.endswith("  (inherited from docs/all.mda)")]
     assert {name: value.partition("  (")[0] for name, value in lines} == {
         "title": "Harbour rules",
         "tags": "sea, 7",
@@ -80,7 +80,7 @@ def test_x33_ma20_a_lent_day_that_has_passed_is_reported_however_the_document_is
     found = desk(environ={"PROSA_CACHE_DIR": str(project / "cache")})
     main(["check", "--format", "json", "--select", "expired-document", named], found.console)
     said = {Path(each["path"]).name: each["message"] for each in json.loads(found.out)["diagnostics"]}
-    assert said["fog.md"] == "this document expired on 2020-01-01, says docs/all.mda for it"
+    assert said["fog.md"] == "this document expired on 2020-01-01, according to docs/all.mda"
     assert said.keys() <= {"fog.md", "ice.md", "all.mda", "far.mda"}
     assert named == "docs/fog.md" or "ice.md" in said
 
@@ -112,6 +112,6 @@ def test_x33_who_lends_is_named_from_where_the_user_stands(tmp_path: Path, monke
         monkeypatch.chdir(folder)
         told, checked = desk(), desk()
         assert main(["show", argument], told.console) == 0
-        assert f"(lent by {named})" in told.out
+        assert f"(inherited from {named})" in told.out
         assert main(["check", argument], checked.console) == 0
-        assert f"says {named} for it" in checked.out
+        assert f"according to {named}" in checked.out

@@ -121,8 +121,8 @@ def test_without_the_flags_an_answer_is_as_it_was():
     ("argv", "message"),
     [
         (("--fields", "pth"), "--fields pth: no row has this field"),
-        (("--after", "3-00000000"), "--after 3-00000000: that is no place"),
-        (("--after", "x"), "--after: 'x' is no cursor"),
+        (("--after", "3-00000000"), "--after 3-00000000: that is not a place"),
+        (("--after", "x"), "--after: 'x' is not a cursor"),
         (("--max-tokens", "1"), "--max-tokens 1: one row takes more"),
         (("--max-tokens", "0"), "--max-tokens: '0' is not a number"),
         (("--fields", ","), "--fields: expected names"),

@@ -158,7 +158,7 @@ def test_an_unreachable_server_fails_in_words(count: Path, tmp_path: Path):
 def test_x7_a_base_url_that_is_none_is_an_error_that_shows_no_secret(url: str, count: Path, tmp_path: Path):
     status, at = prosa("run", count, "--base-url", url, environ=user(tmp_path, OPENAI_API_KEY="sk-mine"))
     assert status == 1
-    assert "is no http address" in at.err
+    assert "is not an http address" in at.err
     assert "secret" not in at.err and "sk-mine" not in at.err
 
 

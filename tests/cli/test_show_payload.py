@@ -128,7 +128,7 @@ def test_the_payload_is_that_of_one_record(tmp_path: Path):
     note = tmp_path / "note.md"
     note.write_text("# Note\n")
     for argv, words in (
-        ([str(note), "--payload"], "is no YMJ record and has no payload"),
+        ([str(note), "--payload"], "is not a YMJ record and has no payload"),
         ([str(note), str(note), "--payload"], "one record"),
         ([str(note), "--selector", "x:y"], "--selector is about the payload"),
         ([str(note), "--fallback-body"], "--fallback-body is about the payload"),

@@ -57,7 +57,7 @@ def test_x37_a_store_of_a_newer_prosa_is_left_alone(store: Path):
 def test_x37_what_is_no_store_is_said_to_be_none(tmp_path: Path):
     """X37."""
     (tmp_path / "text").write_text("no database, and long enough to be looked at as one\n" * 20)
-    assert "is no SQLite file" in refused("--store", str(tmp_path / "text"))
+    assert "is not an SQLite file" in refused("--store", str(tmp_path / "text"))
     with closing(sqlite3.connect(tmp_path / "other")) as connection:
         connection.execute("CREATE TABLE thing (id)")
     assert "of something else" in refused("--store", str(tmp_path / "other"))

@@ -141,8 +141,8 @@ def test_x31_it_goes_one_way_only(here: Path, words: list[str], status: int, mes
     ("config", "message"),
     [
         ("a: [", "not valid YAML"),
-        ("[]", "no configuration of promptfoo"),
-        ("name: x", "no configuration of promptfoo"),
+        ("[]", "not a configuration of promptfoo"),
+        ("name: x", "not a configuration of promptfoo"),
         ("redteam: {purpose: x}\nprompts: [a]", "attacks that promptfoo makes"),
         ("prompts: [a]\ntests: huggingface://datasets/x", "nothing is fetched"),
         ("prompts: [a]\ntests: tests.py:make", "code, which is not run"),

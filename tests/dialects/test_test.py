@@ -199,7 +199,7 @@ def test_x28_rows_are_cases_or_say_why_not():
     problems = [each for each in read[2:] if isinstance(each, RowProblem)]
     assert [each.line for each in problems] == [4, 5, 6, 7, 8, 9, 10]
     assert "did you mean `expect`?" in problems[0].message
-    assert "no pattern of RE2" in problems[1].message
+    assert "not a pattern of RE2" in problems[1].message
 
 
 pieces = st.lists(

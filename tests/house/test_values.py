@@ -216,7 +216,7 @@ def test_an_error_of_the_public_interface_is_pickled_whole():
         ProviderError("no answer", kind="network", retryable=True, hint="wait"),
         UnknownDocument("night", ["on-call.md"]),
         TemplateError("unended", text="{{ if }}", offset=3),
-        SchemaError("/type", "is no type"),
+        SchemaError("/type", "is not a type"),
     ]
     for error in raised:
         again = pickle.loads(pickle.dumps(error))

@@ -60,7 +60,7 @@ def test_x30_garbage_ends_in_a_sentence(project: Path, environ: Mapping[str, str
                 started.stdin.flush()
         assert started.wait(SECONDS) == 1
         words = started.stderr.read().decode()
-        assert "no language client" in words and "Traceback" not in words
+        assert "not a language client" in words and "Traceback" not in words
 
 
 def test_x30_two_servers_use_one_cache(project: Path, environ: Mapping[str, str]):

@@ -243,7 +243,7 @@ def complaints(schema: dict[str, Any], value: Any) -> list[str]:
 def checkstyle_complaints(report: str) -> list[str]:
     """What a reader of Checkstyle's XML would refuse."""
     root = ElementTree.fromstring(report)
-    found = [] if (root.tag, root.get("version")) == ("checkstyle", "4.3") else ["is no checkstyle 4.3"]
+    found = [] if (root.tag, root.get("version")) == ("checkstyle", "4.3") else ["is not a checkstyle 4.3"]
     for file in root:
         found += [] if file.tag == "file" and "name" in file.attrib else ["a file without a name"]
         for error in file:

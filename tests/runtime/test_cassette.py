@@ -247,11 +247,11 @@ def test_x27_blocks_stand_in_the_order_of_their_paths() -> None:
 
 
 BAD = {
-    "not a trace": ("no footer at all", "is no recording: it does not end in a footer"),
-    "cut": (cassette_text(one(), STAMP).text[:-40], "is no recording: it does not end in a footer"),
+    "not a trace": ("no footer at all", "is not a recording: it does not end in a footer"),
+    "cut": (cassette_text(one(), STAMP).text[:-40], "is not a recording: it does not end in a footer"),
     "another kind": (
         cassette_text(one(), STAMP).text.replace("prosa-trace", "somebody"),
-        "is no recording of Prosa",
+        "is not a recording of Prosa",
     ),
     "newer": (cassette_text(one(), STAMP).text.replace('"schema": "1"', '"schema": "2"'), 'has the schema "2"'),
     "no header": (cassette_text(one(), STAMP).text.replace("---\n", "", 1), "it has no header"),

@@ -118,7 +118,7 @@ def test_a_site_root_that_is_none_is_refused(root: str):
         (at("/a", query=3), ["action `query`: must be a mapping"]),
         (at("/a", accept="x\r\ny"), ["action `accept`: must be a media type"]),
         (at("/a", content_type="x\n"), ["action `content_type`: must be one media type"]),
-        (at("/a", body_schema={"type": 3}), ["action `body_schema`: is no JSON Schema"]),
+        (at("/a", body_schema={"type": 3}), ["action `body_schema`: is not a JSON Schema"]),
         (
             at("/a", pagination={"response": {"next_cursor_jsonpath": "$..a"}}),
             ["action `next_cursor_jsonpath`: uses `..`"],
@@ -143,7 +143,7 @@ def test_h13_every_problem_of_the_input_is_said_at_once():
         token="a\nb",
     )
     assert found == [
-        "input `quary`: is no part of an input; did you mean `query`?",
+        "input `quary`: is not part of an input; did you mean `query`?",
         "path `saling`: is not declared; did you mean `sailing`?",
         "path `sailing`: is required: it is part of the URL, and was not given",
         "token: must not have line ends",

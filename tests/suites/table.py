@@ -29,7 +29,7 @@ MARKDOWN = {
     "example 556": OURS,
     "example 567": OURS,
     "example 598": OURS,
-    "autolink": "a bare address is no link",
+    "autolink": "a bare address is not a link",
     "example 645": "comments are those of CommonMark 0.31",
     "example 646": "comments are those of CommonMark 0.31",
     "table 205": "a table without rows has an empty body",

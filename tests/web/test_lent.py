@@ -52,7 +52,7 @@ def test_x33_json_markdown_and_page_say_what_is_lent(serve: Serve, building: boo
     node = served.get("/docs/node", "application/json").json
     assert node["lent"] == lent("description", "tags", "audience")
     assert served.get("/docs/node").text == FILES["docs/node.md"]
-    assert "audience (lent by docs/all.mda)" in served.get("/docs/node", "text/html").text
+    assert "audience (inherited from docs/all.mda)" in served.get("/docs/node", "text/html").text
     assert served.get("/docs/own", "application/json").json["lent"] == "mine"
     assert "lent" not in served.get("/far", "application/json").json
     assert split_front_matter(served.get("/docs/own").text)[0] is not None
@@ -77,7 +77,7 @@ def test_x23_nothing_is_told_of_a_meta_file_that_is_not_published(serve: Serve, 
     served = serve({"docs/all.mda": hidden, "docs/open.md": own, "docs/fog.md": "# Fog\n"})
     assert served.get("/docs/fog").status == 404
     assert "lent" not in served.get("/docs/open", "application/json").json
-    assert "lent by" not in served.get("/docs/open", "text/html").text
+    assert "inherited from" not in served.get("/docs/open", "text/html").text
 
 
 def test_x33_an_edit_of_a_meta_file_shows(serve: Serve) -> None:

@@ -221,5 +221,5 @@ def _several(names: Collection[str]) -> tuple[str, ...]:
 
 def _date(name: str, text: str) -> str:
     if text and iso_moment(text) is None:
-        raise ValueError(f"{name}: {text!r} is no date; write 2026, 2026-03 or 2026-03-01")
+        raise ValueError(f"{name}: {text!r} is not a date; write 2026, 2026-03 or 2026-03-01")
     return text

@@ -168,10 +168,12 @@ def _settings(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     try:
         settings_for(folder, environ, said.append)
     except (RunError, FileProblem) as error:
-        yield Finding("settings", "broken", str(error), getattr(error, "hint", "") or "mend the file, or move it away")
+        yield Finding(
+            "settings", "broken", str(error), getattr(error, "hint", "") or "correct the file, or move it away"
+        )
         return
     for each in said:
-        yield Finding("settings", "warning", each.removeprefix("warning: "), "mend the line, or take it out")
+        yield Finding("settings", "warning", each.removeprefix("warning: "), "correct or delete the line")
     yield Finding("user settings", "ok", str(user) if user.is_file() else f"none ({user})")
     yield Finding("project", "ok", f"{root}, {f'settings in {project.name}' if project else 'without settings'}")
 

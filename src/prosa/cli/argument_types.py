@@ -170,5 +170,5 @@ def size_in_bytes(text: str) -> int:
 def port(text: str) -> int:
     """Return the number of a port; 0 is any free one."""
     if not text.isascii() or not text.isdecimal() or int(text[:6]) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a port from 0 to 65535")
     return int(text)

@@ -393,7 +393,7 @@ def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expect
             console.out(line)
     at.notice(f"{end.batch.name}: {counts_words(end.counts)}")
     if early:
-        hint = f"go on: {_again()}\nwhat is done: prosa batch {end.batch.name} --export FILE"
+        hint = f"to continue: {_again()}\nresults so far: prosa batch {end.batch.name} --export FILE"
         say(console, end.reason, hint, cause="stopped", head="" if end.reason == "stopped" else "stopped: ")
     elif end.counts.failures > end.counts.failed.get("input", 0):  # a wrong input is not run again
         at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed")

@@ -282,7 +282,7 @@ def print_answer(answer: Answer, console: Console) -> int:
         return failed(answer, console)
     text = shown(answer)
     if text is None:
-        return say(console, f"the answer is no text but {answer.media_type or 'of no named type'}, and is not printed")
+        return say(console, f"the answer is not text but {answer.media_type or 'of no named type'}, and is not printed")
     console.warn(f"{answer.status} {_plain(answer.reason)}".rstrip())
     if text:
         console.out(text)

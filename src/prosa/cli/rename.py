@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.corpus.moves import MoveRefused, NameRefused
 
     if args.write:
-        console.note("note: rename writes by itself; --write does nothing any more and will go")
+        console.note("note: rename writes by itself; --write has no effect and will be removed")
     if args.diff and args.format != "text":
         raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json prints the plan")
     if Path(args.what).is_dir():
@@ -76,7 +76,7 @@ def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, know
         path = _path_in(corpus, place)
         record = known.record(path)
         if record is None:
-            raise WrongUse(f"{args.what} is no document of the corpus at {corpus.root}")
+            raise WrongUse(f"{args.what} is not a document of the corpus at {corpus.root}")
         return _new_id(record, args.new) if args.by_id else Move(path, _new_path(args, corpus))
     owners = known.owners(args.what)
     if len(owners) > 1:

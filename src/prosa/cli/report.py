@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="text", help="how to print where no file is named (default: text)"
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that is no report")
+    parser.add_argument("--force", action="store_true", help="replace a file that is not a report")
     parser.add_argument(
         "--store", type=store_place, metavar="PATH|URL", help="the store of runs: a file, postgresql://…"
     )

@@ -235,7 +235,7 @@ def _file_module(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     spec = spec_from_file_location(f"prosa_api_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise WrongUse(f"--api {path}: is no Python module")
+        raise WrongUse(f"--api {path}: is not a Python module")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

@@ -113,7 +113,7 @@ def _write_payload(documents: Sequence[ShownDocument], args: argparse.Namespace,
     path = documents[0].path
     found = payload_of(documents[0], args.selector, fallback_body=args.fallback_body)
     if found is None:
-        raise WrongUse(f"{path} is no YMJ record and has no payload", hint="--as ymj reads it as one")
+        raise WrongUse(f"{path} is not a YMJ record and has no payload", hint="--as ymj reads it as one")
     if found.data is not None:
         console.out_bytes(found.data)
         return OK

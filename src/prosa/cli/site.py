@@ -76,7 +76,7 @@ def live_site(
     folder = Path(args.folder or ".")
     if not folder.is_dir():
         if folder.exists():
-            raise WrongUse(f"{folder} is no folder")
+            raise WrongUse(f"{folder} is not a folder")
         raise FileProblem(folder, "missing", "no such folder")
     base_of(args)
     root = folder.resolve()

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     skills.add_argument("--skills", action="store_true", help="list the skills that the site offers")
     one = "a skill to fetch; repeatable (default: all)"
     skills.add_argument("--skill", action="append", default=[], metavar="NAME", help=one)
-    into = "fetch skills into folders below DIR, checked against their digests; nothing of them is run"
+    into = "fetch skills into folders below DIR, checked against their digests; none of them is run"
     skills.add_argument("-o", "--output", type=output_on_disk, metavar="DIR", help=into)
     network = parser.add_argument_group("over the network")
     network.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this site")
@@ -164,7 +164,7 @@ def skills(args: argparse.Namespace, console: Console) -> int:
     else:
         folder = Path(args.output)
         if folder.exists() and not folder.is_dir():
-            raise WrongUse(f"{folder}: is no folder")
+            raise WrongUse(f"{folder}: is not a folder")
         try:
             index = fetch_skills(
                 args.node, args.skill, folder, bounds(args, args.node), tokens, tell, any_origin=args.any_origin
@@ -194,7 +194,7 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     from prosa.app.client.crawl import MAX_DEPTH, MAX_PAGES, MOST_PAGES, CrawlLimits, FolderBusy, copy_site
 
     if folder.exists() and not folder.is_dir():
-        raise WrongUse(f"{folder}: is no folder")
+        raise WrongUse(f"{folder}: is not a folder")
     if (args.max_pages or 0) > MOST_PAGES:
         raise WrongUse(f"--max-pages {args.max_pages}: at most {MOST_PAGES:,} pages are copied")
     limits = CrawlLimits(

@@ -125,7 +125,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     notes = [Note("manual", WORDING, f"`{each[:60]}` is text: it has no counterpart") for each in unknown]
     for name, value in (("input", part.own.get("input")), ("output", part.own.get("output"))):
         if isinstance(value, dict) and "schema" in value and name not in part.slots:
-            notes.append(Note("manual", f"own/dotprompt/{name}", f"the schema of `{name}` stands elsewhere"))
+            notes.append(Note("manual", f"own/dotprompt/{name}", f"the schema of `{name}` is defined elsewhere"))
     places = {key: At(at.offset + cut, at.pointer) for key, at in part.places.items()}
     return FormReading(piece, carry, places, tuple(notes))
 

@@ -114,7 +114,9 @@ def require_whole(front: FrontReading) -> None:
     """Refuse front matter of which a part is unread. Raises `NotConvertible`."""
     problem = next(iter(front.problems), None)
     if problem is not None and (front.fields is None or not front.complete or problem.rule == "duplicate-key"):
-        raise NotConvertible(problem.message, problem.span.start, "mend the front matter first: prosa check shows it")
+        raise NotConvertible(
+            problem.message, problem.span.start, "correct the front matter first: prosa check shows it"
+        )
 
 
 def _worded(node: Node, row: Row) -> Value:

@@ -104,7 +104,7 @@ def _items(model: MdaModel, target: TargetName) -> Iterator[Item]:
         yield item("lost", "signatures", "", "the signatures are of the source: the output has to be signed anew")
     if is_true(model) is False:
         yield item(
-            "manual", "integrity", "", "the digest of the source is not that of its text; the output has its own"
+            "manual", "integrity", "", "the digest of the source does not match its text; the output has its own"
         )
     if target == "MCP-SERVER.md":
         yield item("manual", "name", SIDECAR, f"`{SIDECAR}` has to say how the server is started")

@@ -195,7 +195,7 @@ def _named(slots: dict[str, Value], text: str, template: TextKind, context: Targ
     clean = regex(r"[^A-Za-z0-9_-]+").sub("-", str(name or context.stem)).strip("-")[:64] or "program"
     if name is None or not _TOOL_NAME.fullmatch(str(name)):
         slots["name"] = clean
-        why = f"`{name}` is no name for a tool" if name else "the source has no name"
+        why = f"`{name}` is not a name for a tool" if name else "the source has no name"
         notes.append(Note("guessed", "name", f"{why}: the program is called `{clean}`", "/name"))
     slots.setdefault("name", name)
     if not str(slots.get("description") or "").strip():

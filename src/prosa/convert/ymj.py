@@ -90,7 +90,7 @@ def _tail(model: YmjModel) -> tuple[Note, ...]:
     if model.footer is None or not model.footer.place.tail.of(model.source.text).strip():
         return ()
     at = model.footer.place.tail.start
-    return (Note("lost", "tail", "text behind the footer is no part of the record", offset=at),)
+    return (Note("lost", "tail", "text behind the footer is not part of the record", offset=at),)
 
 
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:

@@ -76,7 +76,7 @@ def compile_query(text: str) -> Query:
         compiled = _environment().compile(text)
         parts = tuple(_parts(compiled)) if compiled.singular_query() else None
     except Exception as error:
-        raise BadQuery(f"is no JSONPath query of RFC 9535: {_words(error)}") from None
+        raise BadQuery(f"is not a JSONPath query of RFC 9535: {_words(error)}") from None
     return Query(text, compiled, parts, "$" in _STRING.sub("", text)[1:])
 
 
@@ -167,4 +167,4 @@ def compile_pattern(pattern: str) -> Any:  # noqa: ANN401
     except (re2.error, UnicodeEncodeError) as error:
         said = error.args[0] if error.args else ""
         words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise BadPattern(f"is no pattern of RE2: {words}") from None
+        raise BadPattern(f"is not a pattern of RE2: {words}") from None

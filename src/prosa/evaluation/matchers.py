@@ -214,9 +214,9 @@ def _is_schema(argument: Value) -> Wrong | None:
     try:
         _compiled(json.dumps(argument))
     except SchemaError as error:
-        return error.pointer, f"is no JSON Schema: {error.message}"
+        return error.pointer, f"is not a JSON Schema: {error.message}"
     except (TypeError, ValueError):
-        return "", "is no JSON Schema"
+        return "", "is not a JSON Schema"
     return None
 
 

@@ -120,7 +120,7 @@ def _readings(
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        failures.append(Failure(path, "UTF-8 text", f"{len(content):,} bytes that are no text"))
+        failures.append(Failure(path, "UTF-8 text", f"{len(content):,} bytes that are not text"))
         return
     if asked:
         yield asked, text
@@ -191,7 +191,7 @@ def _wrong_command(value: Value) -> Iterator[Mistake]:
     yield from _wrong_list("command", value, "a Python script below `evals/`, or a list of it and its arguments")
     script = value[0] if isinstance(value, list) and value else value
     if isinstance(script, str) and (not script.endswith(".py") or not is_inside(script)):
-        yield _wrong("/command", f"`{script[:60]}` is no Python script below `evals/`")
+        yield _wrong("/command", f"`{script[:60]}` is not a Python script below `evals/`")
 
 
 def _wrong_file(words: Mapping[str, Value]) -> Iterator[Mistake]:

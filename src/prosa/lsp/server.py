@@ -175,7 +175,7 @@ class ProsaServer(SessionServer):
 
     def not_json(self) -> None:
         """Answer a message that is no JSON."""
-        self.complain("a message is no JSON and was not read")
+        self.complain("a message is not JSON and was not read")
         self._refuse(None, JsonRpcParseError())
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:

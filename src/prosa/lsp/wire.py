@@ -53,7 +53,7 @@ def fault_of(message: Value) -> Fault | None:
     """Return the fault in the form of a message; None for a request, a notification or an answer."""
     if not isinstance(message, dict):
         return Fault(
-            "it is no object" + (", and a list of messages is not supported" if isinstance(message, list) else "")
+            "it is not an object" + (", and a list of messages is not supported" if isinstance(message, list) else "")
         )
     number = message.get("id")
     known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
@@ -62,7 +62,7 @@ def fault_of(message: Value) -> Fault | None:
     if "method" not in message:
         return None if "id" in message else Fault("it has neither `method` nor `id`")
     if not isinstance(message["method"], str):
-        return Fault("`method` is no text", known)
+        return Fault("`method` is not text", known)
     if "id" in message and known is None:
         return Fault("`id` is neither a text nor a whole number")
     if not isinstance(message.get("params"), dict | list | None):
@@ -96,17 +96,17 @@ def _length(stream: BinaryIO) -> int | None:
         if not line:
             return None
         if not line.endswith(b"\n"):
-            raise BrokenWire(f"a line of a header has more than {MAX_HEADER:,} bytes; this is no language client")
+            raise BrokenWire(f"a line of a header has more than {MAX_HEADER:,} bytes; this is not a language client")
         if not line.strip():
             if length is None:
-                raise BrokenWire("a header without Content-Length; this is no language client")
+                raise BrokenWire("a header without Content-Length; this is not a language client")
             return length
         name, colon, value = line.partition(b":")
         if not colon:
             raise BrokenWire(f"expected a header such as Content-Length: 123, found {_shown(line)}")
         if name.strip().lower() == b"content-length":
             if not value.strip().isdigit() or len(value) > 20:
-                raise BrokenWire(f"Content-Length is no number: {_shown(value)}")
+                raise BrokenWire(f"Content-Length is not a number: {_shown(value)}")
             length = int(value)
     raise BrokenWire(f"a header has more than {MAX_HEADERS} lines")
 

@@ -454,15 +454,15 @@ def read_recording(source: SourceText, read: trace.Read) -> Recording:
     footer = trace.footer_of(text)
     if footer is None:
         hint = "it may have been cut off; record it again, or restore it"
-        raise CassetteProblem(f"{path} is no recording: it does not end in a footer that can be read", hint=hint)
+        raise CassetteProblem(f"{path} is not a recording: it does not end in a footer that can be read", hint=hint)
     if not is_recording(footer):
-        raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` shows what it is")
+        raise CassetteProblem(f"{path} is not a recording of Prosa", hint=f"`prosa show {path}` shows what it is")
     _require_version(path, footer)
     body = _body_of(text)
     if body is None:
-        raise CassetteProblem(f"{path} is no recording: it has no header", hint="record it again, or restore it")
+        raise CassetteProblem(f"{path} is not a recording: it has no header", hint="record it again, or restore it")
     if not _is_untouched(footer, body.of(text)):
-        message = f"{path} was edited after it was recorded: its hash is not that of its body"
+        message = f"{path} was edited after it was recorded: its hash does not match its body"
         raise CassetteProblem(message, hint="restore it or record it again; if the edit was meant: prosa fmt --rehash")
     found = trace.read_trace(text, body)
     if found.faults:
@@ -473,7 +473,7 @@ def read_recording(source: SourceText, read: trace.Read) -> Recording:
         raise CassetteProblem(f"{path}: {error}", hint="restore the file, or record the run again") from None
     except (ValueError, KeyError) as error:
         raise CassetteProblem(
-            f"{path} is no recording that can be played: {error}", hint=f"prosa check {path}"
+            f"{path} is not a recording that can be played: {error}", hint=f"prosa check {path}"
         ) from None
 
 

@@ -72,7 +72,7 @@ def _fields(facts: Facts, *, of: str = "front_matter", without: Sequence[str] = 
         if key not in without:
             yield _Row(key, _value(value))
     for key, each in facts.get("lent", {}).items():
-        by = f"  (lent by {each['by']})"
+        by = f"  (inherited from {each['by']})"
         yield _Row(key, _shown(_value(each["value"]), MAX_VALUE - len(by)) + by)
 
 

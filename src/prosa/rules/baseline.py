@@ -57,9 +57,9 @@ def read_baseline(text: str) -> Entries:
         head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         version = msgspec.json.decode(head.get("prosa-baseline", b"null"))
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
-        raise BaselineError(f"is no baseline: {error}") from None
+        raise BaselineError(f"is not a baseline: {error}") from None
     if not isinstance(version, int):
-        raise BaselineError("is no baseline: it has no `prosa-baseline` with a version")
+        raise BaselineError("is not a baseline: it has no `prosa-baseline` with a version")
     if version != VERSION:
         raise BaselineError(f"has version {version} of the form of baselines, and this Prosa reads version {VERSION}")
     try:

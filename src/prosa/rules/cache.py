@@ -204,7 +204,7 @@ def to_row(analysis: Analysis) -> str:
     """Return the analysis as JSON, without what only this process knows. Raises `NotPlain`."""
     facts = analysis.facts
     if not _is_plain(facts.extra):
-        raise NotPlain("facts that are no plain data")
+        raise NotPlain("facts that are not plain data")
     return _written(
         _AnalysisRow(
             analysis.digest,

@@ -73,7 +73,7 @@ def _several(ref: Ref, found: Resolution[NamedDocument], corpus: Corpus) -> Find
 def _none(ref: Ref, names: CorpusNames) -> Finding:
     guess = nearest(ref.target, sorted(set(names.stems()))) if ref.kind == "stem" else None
     notes = (f"did you mean `{guess}`?",) if guess else ()
-    what = "is no document" if ref.kind == "path" else "is the name of no document"
+    what = "is not a document" if ref.kind == "path" else "is the name of no document"
     meant = Misspelling(ref.target, guess) if guess else None
     return Finding(f"`{shown(ref.target)}` {what}", ref.span, notes, misspelling=meant)
 
@@ -121,7 +121,7 @@ def _unexpected(
     for name in names:
         guess = nearest(name, [each for each in sorted(_described(schema.raw)) if each not in written])
         pointer = format_pointer((*parse_pointer(problem.pointer), name))
-        message = f"`{shown(_dotted(pointer))}` is no field that the schema describes"
+        message = f"`{shown(_dotted(pointer))}` is not a field that the schema describes"
         notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"the schema is {path}",)
         meant = Misspelling(name, guess) if guess else None
         yield Finding(message, key_span_at(fields, pointer), notes, misspelling=meant)

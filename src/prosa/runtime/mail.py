@@ -338,7 +338,7 @@ def address_of(text: str) -> str:
     """Return a mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
     name = text.removeprefix("./")
     if MAILBOX.fullmatch(name) is None:
-        message = f"{name[:80]!r} is no name of a mailbox"
+        message = f"{name[:80]!r} is not a name of a mailbox"
         raise MailRefused(message, hint=f"letters, digits, `_` and `-`, at most {MAX_MAILBOX}")
     return name
 

@@ -201,7 +201,7 @@ def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
         found = datetime.fromisoformat(text)
         return stamp(found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00"))
     except (ValueError, OverflowError):
-        raise ValueError(f"{name}: {text[:40]!r} is no time such as 2026-03-01T12:00:00Z") from None
+        raise ValueError(f"{name}: {text[:40]!r} is not a time such as 2026-03-01T12:00:00Z") from None
 
 
 def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:

@@ -116,7 +116,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("site.name", "project", "text", "its first page", "name of the site of this project"),
     Setting("site.nav", "project", "nav", "none", "pages of the site in the order in which they are read"),
-    Setting("site.exclude", "project", "texts", "none", "globs of files that are no part of the site"),
+    Setting("site.exclude", "project", "texts", "none", "globs of files that are not part of the site"),
     Setting(
         "site.content-signal", "project", "signal", "none", "permitted uses of the content: `search=yes, ai-train=no`"
     ),

@@ -128,9 +128,9 @@ def path_complaint(path: str) -> str:
     if ".." in parts:
         return "leads out of the archive"
     if _ODD.search(path) or len(path) > MOST_PATH or any(each in ("", ".") for each in parts):
-        return "is no name that every system takes"
+        return "is not a name that every system takes"
     if any(each[-1] in ". " or _DEVICE.fullmatch(each.lower()) for each in parts):
-        return "is no name that every system takes"
+        return "is not a name that every system takes"
     return ""
 
 

@@ -187,7 +187,7 @@ class _Reading(Struct, frozen=True):
         try:
             return object_schema(value), ""
         except SchemaError as error:
-            self.add("body_schema", f"is no JSON Schema: {error}")
+            self.add("body_schema", f"is not a JSON Schema: {error}")
             return None, ""
 
     def auth(self) -> Auth:

@@ -72,7 +72,7 @@ def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
     (url,) = urls
     if not url:
         named = found[0].node_id
-        why = f"neither the page nor an index locates the node {named!r} is" if named else "it is no web page"
+        why = f"neither the page nor an index locates the node {named!r} is" if named else "it is not a web page"
         raise FollowProblem(f"the link {found[0].number} of {node.name} cannot be followed: {why}")
     return url
 

@@ -147,7 +147,7 @@ def _parts(
         if name not in _PARTS:
             near = nearest(str(name), _PARTS)
             hint = f"; did you mean `{near}`?" if near else "; the parts are `query`, `path` and `body`"
-            problems.append(RequestProblem("input", str(name), f"is no part of an input{hint}"))
+            problems.append(RequestProblem("input", str(name), f"is not part of an input{hint}"))
     found = []
     for name in ("query", "path"):
         part = given.get(name)

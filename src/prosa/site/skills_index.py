@@ -59,7 +59,7 @@ def read_index(value: Value, url: str) -> SkillsIndex:
     """Return the entries of the index at ``url``. One in another version has none (section "Versioning")."""
     skills = value.get("skills") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(skills, list):
-        return SkillsIndex(complaints=("it is no object with a list `skills`",))
+        return SkillsIndex(complaints=("it is not an object with a list `skills`",))
     schema = value.get("$schema")
     if schema is None:
         return SkillsIndex(complaints=("it has no `$schema`: it is of version 0.1.0, which has no digests",))
@@ -81,7 +81,7 @@ def read_index(value: Value, url: str) -> SkillsIndex:
 def _entry(value: Value, base: str) -> SkillEntry | str:
     """Return an entry, or what is wrong with it."""
     if not isinstance(value, dict):
-        return "is no object"
+        return "is not an object"
     name, kind, about, url, digest = (value.get(key) for key in ("name", "type", "description", "url", "digest"))
     if not isinstance(name, str) or len(name) > MAX_NAME or not NAME.fullmatch(name):
         return "`name` must be 1 to 64 small letters a to z, digits and single hyphens"

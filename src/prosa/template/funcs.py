@@ -379,7 +379,7 @@ ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "index": ("index VALUE KEY …", "an item of a list by its number from 0, or a member of a map by its name"),
         "slice": ("slice VALUE FROM TO", "a part of a text or of a list"),
         "len": ("len VALUE", "the characters of a text, the items of a list, the members of a map"),
-        "print": ("print VALUE …", "the values as one text, a blank between two that are no texts"),
+        "print": ("print VALUE …", "the values as one text, with a blank between two that are not strings"),
         "println": ("println VALUE …", "the values as one line, a blank between them"),
         "printf": ("printf FORMAT VALUE …", "the values in a format such as `%s: %d`"),
         "html": ("html VALUE …", "the text with `<`, `>`, `&` and quotes written for HTML"),

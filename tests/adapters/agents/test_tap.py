@@ -102,7 +102,7 @@ def test_x36_only_the_paths_of_the_wire_pass(model_server: ModelServer, wire: Wi
         assert listed.status_code == 200 and "fake-model" in listed.text
 
     tap = tapped(model_server, wire, work)
-    assert "a request for /v1/files is no part of the wire and was refused" in tap.notes and tap.calls == ()
+    assert "a request for /v1/files is not part of the wire and was refused" in tap.notes and tap.calls == ()
 
 
 @pytest.mark.parametrize("wire", WIRES)

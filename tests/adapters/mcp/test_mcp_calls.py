@@ -224,7 +224,7 @@ def test_x18_two_crashes_in_a_row_end_the_server():
     assert all(result.is_error for result in results)
     assert "started again" in results[0].content
     assert "twice in a row" in results[1].content
-    assert "not running any more" in results[2].content
+    assert "no longer running" in results[2].content
 
 
 def test_x18_an_answer_between_two_crashes_earns_another_start():

@@ -294,7 +294,7 @@ def refused(user: User, place: Place, *words: str, **options: Any) -> str:
 def test_x8_metadata_at_another_origin_is_not_asked(user: User, place: Place):
     said = f'Bearer resource_metadata="{place.issuer}/prm"'
     place.rules["/mcp"] = lambda each: each.say(401, WWW_Authenticate=said) or True
-    refused(user, place, f"{place.server} names {place.issuer} for its metadata", "it is not asked")
+    refused(user, place, f"{place.server} names {place.issuer} for its metadata", "no request is sent there")
     assert place.paths("issuer") == []
 
 
@@ -438,7 +438,7 @@ def test_x18_a_record_of_logins_that_others_may_read_is_refused(user: User, plac
     user.file.chmod(0o600)
     user.file.write_text('{"logins": [{"server": "x", "access_token": "tok-in-a-broken-file"}]}')
     status, at = user.login(place.url)
-    assert status == 1 and "no record of logins" in at.err and "tok-in" not in at.err
+    assert status == 1 and "not a record of logins" in at.err and "tok-in" not in at.err
 
 
 def test_x18_a_login_that_is_interrupted_leaves_nothing(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):

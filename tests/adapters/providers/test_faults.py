@@ -25,7 +25,7 @@ from tests.model_server.server import ModelServer
     [
         ("html200", "malformed", False, "sent a web page instead of a reply"),
         ("not_json", "malformed", True, "not JSON"),
-        ("json_list", "malformed", False, "no reply"),
+        ("json_list", "malformed", False, "not a reply"),
         ("error200", "server", True, "the fake model server was told to fail"),
         ("empty_choices", "malformed", True, "without"),
         ("missing_message", "malformed", True, "without"),
@@ -182,7 +182,7 @@ def test_tls_towards_a_plain_server(model_server: ModelServer) -> None:
 def test_a_base_url_that_is_none(model_server: ModelServer, base_url: str) -> None:
     error = Way(model_server, "chat", False, []).fail(base_url=base_url)
     assert (error.kind, error.retryable) == ("bad-request", False)
-    assert "no http address" in error.message
+    assert "not an http address" in error.message
 
 
 def test_x7_redirects_are_not_followed(way: Way) -> None:
@@ -306,7 +306,7 @@ BOMB = gzip.compress(b"x" * 90_000_000, 1)
         (_http(b'{"choices":' + b"9" * 5000 + b"}"), "not JSON"),
         (_http(b"\xff\xfe{}"), "not JSON"),
         (_http(b""), "not JSON"),
-        (_http(b"null"), "no reply"),
+        (_http(b"null"), "not a reply"),
         (_http(b'{"choices":[5]}'), "without a message"),
         (_http(b'{"choices":[{"message":{"tool_calls":[{"id":"a"}]}}]}'), "without a function"),
         (_http(b'{"choices":[{"message":{"tool_calls":[{"function":{"name":5}}]}}]}'), "without a name"),

@@ -275,4 +275,4 @@ def test_x7_a_server_that_the_users_settings_name_for_a_model_is_asked_where_it_
 
 def test_x17_an_address_that_is_none_is_said_to_be_none() -> None:
     (found,) = asyncio.run(local_servers((ServerAddress("it", "http://127.0.0.1:x/v1"),)))
-    assert found == Silent(ServerAddress("it", "http://127.0.0.1:x/v1"), "that is no address")
+    assert found == Silent(ServerAddress("it", "http://127.0.0.1:x/v1"), "that is not an address")

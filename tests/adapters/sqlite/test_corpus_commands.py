@@ -80,7 +80,7 @@ def test_a_broken_index_is_told_and_made_anew(root: Path):
     Path(json.loads(shown.out)["index"]).write_bytes(b"nonsense " * 1000)
     status, shown = prosa(root, "index", str(root))
     assert status == 0
-    assert shown.out.startswith("the old index was no SQLite file; it was made anew\n3 documents")
+    assert shown.out.startswith("the old index was not an SQLite file; it was made anew\n3 documents")
 
 
 def test_rebuild_reads_everything_again(root: Path):

@@ -36,7 +36,7 @@ def whole(place: Place) -> None:
 
 
 def garbage(path: Path) -> None:
-    path.write_bytes(b"this is no database, and never was one; " * 300)
+    path.write_bytes(b"this is not a database, and never was one; " * 300)
 
 
 def cut(path: Path) -> None:
@@ -76,7 +76,7 @@ def gone(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (garbage, "was no SQLite file"),
+        (garbage, "was not an SQLite file"),
         (cut, "was damaged"),
         (empty, ""),
         (foreign, "was written by something else"),
@@ -157,7 +157,7 @@ def test_an_index_in_a_place_that_is_only_read_is_used_as_it_is(place: Place, mo
         place.index.documents()
     path.chmod(0o600)
     path.write_bytes(b"no index at all" * 100)
-    with pytest.raises(IndexProblem, match="was no SQLite file"):
+    with pytest.raises(IndexProblem, match="was not an SQLite file"):
         place.index.documents()
 
 

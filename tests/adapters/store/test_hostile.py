@@ -152,7 +152,7 @@ REFUSED = {
     "a path that leads out": options(path="../../../etc/passwd"),
     "a file of replies": options(model="scripted:/etc/passwd"),
     "the own machine": options(model="local"),
-    "a closure that is no JSON": column("closure", "x"),
+    "a closure that is not a JSON": column("closure", "x"),
     "a closure of another shape": column("closure", "[[1,2,3]]"),
 }
 
@@ -169,16 +169,16 @@ def test_x29_a_batch_that_cannot_be_read_is_refused_by_its_name(shop: Shop, spoi
 
 
 FAILED = {
-    "an input that is no JSON": (item("input", "no json"), "input"),
+    "an input that is not a JSON": (item("input", "no json"), "input"),
     "a deep input": (item("input", DEEP), "input"),
     "a deep input that is whole": (item("input", '{"text": ' + "[" * 900 + "]" * 900 + "}"), "input"),
     "an input of another type": (item("input", "5"), "input"),
     "an infinite input": (item("input", '{"text": 1e999}'), "input"),
-    "a name that is no JSON": (item("job", "no json"), "input"),
-    "an earlier closure that is no JSON": (earlier(closure="x"), "crashed"),
+    "a name that is not a JSON": (item("job", "no json"), "input"),
+    "an earlier closure that is not a JSON": (earlier(closure="x"), "crashed"),
     "an earlier state that is none": (earlier(state="interrupted", door="x", kind="y"), None),
     "an earlier number beyond all": (earlier(attempts=2**62), None),
-    "an answer that is no reply": (calls("[]"), None),
+    "an answer that is not a reply": (calls("[]"), None),
 }
 
 

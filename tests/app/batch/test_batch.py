@@ -176,7 +176,7 @@ def test_x29_two_rows_with_one_id_are_refused_with_both_places(tmp_path: Path):
         ([{"text": "a"}], {"id_column": "key"}, "no column 'key'"),
         ([{"text": "a", "words": "b"}], {"fields": {"text": "wrods"}}, "did you mean words"),
         ([{"text": "a", "words": "b"}], {"fields": {"txt": "words"}}, "did you mean text"),
-        ([{"text": {1, 2}}], {}, "row 1 is no JSON object"),
+        ([{"text": {1, 2}}], {}, "row 1 is not a JSON object"),
     ],
 )
 def test_x29_rows_that_are_none_are_refused(tmp_path: Path, rows: Any, options: dict[str, Any], said: str):

@@ -229,7 +229,7 @@ def test_x29_rows_of_a_pipe_are_refused_at_once(folder: Path):
     """X29: a pipe that nobody writes to is not waited for; the way on is named."""
     os.mkfifo(folder / "pipe.jsonl")
     status, at = batch(folder, "label.md", "--rows", "pipe.jsonl", *SCRIPT)
-    assert status == 2 and "pipe.jsonl is no regular file, and rows are read twice" in at.err
+    assert status == 2 and "pipe.jsonl is not a regular file, and rows are read twice" in at.err
     assert "--rows - < pipe.jsonl" in at.err
 
 

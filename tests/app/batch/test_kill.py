@@ -152,7 +152,7 @@ def test_x29_a_signal_lets_rows_under_way_end(tmp_path: Path, model_server: Mode
     until(lambda: len(model.asked) > 6)
     child.send_signal(number)
     _, said = child.communicate(timeout=LONGEST)
-    assert child.returncode == 130 and b"\nstopped\n  go on:" in said and b"Traceback" not in said
+    assert child.returncode == 130 and b"\nstopped\n  to continue:" in said and b"Traceback" not in said
     asked = len(model.asked)
     with closing(sqlite3.connect(tmp_path / "home/.local/share/prosa/store.sqlite")) as connection:
         states = dict(connection.execute("SELECT state, COUNT(*) FROM run GROUP BY state").fetchall())

@@ -317,7 +317,7 @@ def test_x29_a_signal_ends_the_waiting_and_the_same_command_fetches(tmp_path: Pa
     assert looked.wait(LONGEST)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=LONGEST)
-    assert child.returncode == 130 and b"go on:" in said and b"Traceback" not in said, said
+    assert child.returncode == 130 and b"to continue:" in said and b"Traceback" not in said, said
     service.works, service.after = True, lambda _: None
     status, at = command(*words, environ=environ)
     assert status == 0 and outputs(at) == list(range(1, ROWS + 1)) and len(service.paid) == ROWS, at.err

@@ -127,7 +127,7 @@ def test_x30_no_rule_complains_of_a_value_that_was_offered(workspace: Workspace,
 def test_x30_no_rule_calls_a_name_unknown_that_was_offered(workspace: Workspace, place: str):
     count, found = complaints(workspace, *KEYS[place])
     assert count > 0
-    assert [each for each in found if ": unknown" in each or "is no field" in each] == []
+    assert [each for each in found if ": unknown" in each or "is not a field" in each] == []
 
 
 def test_the_rules_that_are_looked_for_exist_and_the_places_are_apart(tmp_path: Path):

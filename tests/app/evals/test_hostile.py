@@ -20,7 +20,7 @@ HOSTILE = {
         f"{HEAD}\n## A\n\n{BILLING}\n\n```json run\n{'[' * 5000}\n```\n",
         "MD005 error: more than 64 levels of nesting",
     ),
-    "self": ("---\ntests: ./triage.test.md\n---\n\n## A\n\n" + BILLING, "is no program: it is read as test"),
+    "self": ("---\ntests: ./triage.test.md\n---\n\n## A\n\n" + BILLING, "is not a program: it is read as test"),
     "outside": ("---\ntests: ../../etc/passwd\n---\n\n## A\n\n" + BILLING, "lies outside the root"),
     "missing": ("---\ntests: ./gone.md\n---\n\n## A\n\n" + BILLING, "does not exist"),
     "no rows": (

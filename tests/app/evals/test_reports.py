@@ -75,9 +75,9 @@ def test_x37_what_is_no_report_is_found_out_before_anything_is_asked(here: Path,
     Path("page.html").write_text("<p>Mine</p>")
     Path("plain").write_text("x")
     for name, words in (
-        ("README.md", "that is no report of Prosa, and stays"),
-        ("data.json", "that is no report of Prosa, and stays"),
-        ("page.html", "that is no report of Prosa, and stays"),
+        ("README.md", "that is not a report of Prosa, and is not replaced"),
+        ("data.json", "that is not a report of Prosa, and is not replaced"),
+        ("page.html", "that is not a report of Prosa, and is not replaced"),
         ("a.pdf", "a report has no form .pdf"),
         ("nowhere/a.html", "there is no folder nowhere"),
         ("plain", "that is a file"),

@@ -131,8 +131,8 @@ def test_x25_history_is_forgotten_by_age(tmp_path, home):
     [
         (["a", "b", "c"], "one run is shown, or two are compared"),
         (["a", "--failed"], "--failed chooses among all runs"),
-        (["--forget", "soon"], "--forget soon: that is no moment"),
-        (["--since", "yesterday"], "--since yesterday: that is no moment"),
+        (["--forget", "soon"], "--forget soon: that is not a moment"),
+        (["--since", "yesterday"], "--since yesterday: that is not a moment"),
         (["--forget", "1d", "--failed"], "without ids and filters"),
         (["--dry-run"], "--dry-run needs --forget"),
         (["--limit", "0"], "'0' is not a number from 1"),
@@ -149,7 +149,7 @@ def test_x25_a_store_that_cannot_be_read_is_a_sentence(tmp_path, home):
     (tmp_path / "x").write_bytes(b"no database at all, whatever its length may be" * 99)
     for argv in (["runs"], ["runs", "abc"], ["runs", "--forget", "1d"], ["query", "--runs", "SELECT 1"]):
         status, at = prosa(*argv, "--store", tmp_path / "x", environ=home)
-        assert status == 1 and at.err.startswith(f"error: the store {tmp_path / 'x'} is no SQLite file"), argv
+        assert status == 1 and at.err.startswith(f"error: the store {tmp_path / 'x'} is not an SQLite file"), argv
     status, at = prosa("runs", "abc", environ=home)
     assert (status, at.err.splitlines()[0]) == (1, "error: there is no run 'abc' in the store")
 

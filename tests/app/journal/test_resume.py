@@ -267,12 +267,12 @@ def test_x25_a_reply_is_used_only_after_its_commit(program, tmp_path, monkeypatc
 
 def test_x25_a_store_that_cannot_be_opened_costs_a_notice_and_not_the_run(program, whole, tmp_path):
     store_of(tmp_path).parent.mkdir(parents=True, mode=0o700)
-    store_of(tmp_path).write_bytes(b"this is no database at all, and longer than a header of one is" * 9)
+    store_of(tmp_path).write_bytes(b"this is not a database at all, and longer than a header of one is" * 9)
     notes: list[str] = []
     assert ran(program, tmp_path, Model(), notes=notes).output == whole[0].output
     assert len(notes) == 1 and "this run is not stored, and cannot be resumed: the store" in notes[0]
-    assert "is no SQLite file" in notes[0]
-    with pytest.raises(StoreProblem, match="is no SQLite file"):
+    assert "is not an SQLite file" in notes[0]
+    with pytest.raises(StoreProblem, match="is not an SQLite file"):
         ran(program, tmp_path, Model(), resume="abc")
 
 

@@ -117,12 +117,12 @@ def folder(path):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: path.write_bytes(b"no database " * 99), "is no SQLite file"),
+        (lambda path: path.write_bytes(b"no database " * 99), "is not an SQLite file"),
         (foreign, "is the SQLite file of something else"),
         (newer, r"was written by a newer Prosa: it has version 99 of the schema, and this Prosa knows \d+"),
         (lacking, "is damaged: it lacks the table call"),
         (torn, "is damaged"),
-        (folder, r"is no regular file|cannot be made"),
+        (folder, r"is not a regular file|cannot be made"),
     ],
     ids=["garbage", "foreign", "newer", "lacking", "torn", "folder"],
 )
@@ -165,7 +165,7 @@ def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
 def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
     write(store, runs.begin(run_record(), lambda: "h"))
     before = schema.SCHEMA_VERSION
-    later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "this is no SQL"))
+    later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "this is not a SQL"))
     with monkeypatch.context() as patched:
         patched.setattr(schema, "MIGRATIONS", later)
         patched.setattr(schema, "SCHEMA_VERSION", len(later))

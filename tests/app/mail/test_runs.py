@@ -82,7 +82,7 @@ def test_l47_a_query_receives_nothing(tmp_path, home):
     found, nobody, wrong, moment, old = model.last
     assert [each["payload"] for each in found] == [{"urgent": True}] and nobody == old == []
     assert wrong.startswith("error: ") and "expected" in wrong
-    assert moment == "error: after: 'yesterday' is no time such as 2026-03-01T12:00:00Z"
+    assert moment == "error: after: 'yesterday' is not a time such as 2026-03-01T12:00:00Z"
     assert states(home) == ["new", "new"]
 
 
@@ -325,5 +325,5 @@ def test_l47_a_store_that_cannot_be_used_ends_a_run_that_sends(tmp_path, home):
     sender = program(tmp_path, more="mailbox: {send: [box]}\n")
     store = tmp_path / "no.sqlite"
     store.write_text("no database", encoding="utf-8")
-    with pytest.raises(RunError, match="is no SQLite file"):
+    with pytest.raises(RunError, match="is not an SQLite file"):
         ran(sender, home, Steps(writer=[call("mail_send", to="box", payload=1), answer()]), store=store)

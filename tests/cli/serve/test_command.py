@@ -141,8 +141,8 @@ def test_a_module_is_found_from_the_current_folder(folder: Path):
     ("arguments", "words"),
     [
         (["nowhere"], "no such folder"),
-        (["site", "--port", "70000"], "no port"),
-        (["site", "--port", "-1"], "no port"),
+        (["site", "--port", "70000"], "not a port"),
+        (["site", "--port", "-1"], "not a port"),
         (["site", "--host", "0.0.0.0"], "the site has no name"),
         (["site", "--base-url", "example.org"], "--base-url must be a URL"),
         (["site", "--layout", "tree"], "--layout tree: expected one of"),
@@ -267,7 +267,7 @@ def test_what_a_client_sends_wrong_is_not_told_on_stderr(started: Start):
 @pytest.mark.parametrize(
     ("arguments", "words", "without"),
     [
-        (["serve", "api.py"], "api.py is no folder", "no such"),
+        (["serve", "api.py"], "api.py is not a folder", "no such"),
         (["serve", "site", "--host", "nohost.invalid", "--allow-host", "x"], "cannot be bound", "--port"),
         (["probe", "http://10.0.0.1/"], "add --allow-private", "check the URL"),
     ],

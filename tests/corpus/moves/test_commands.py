@@ -86,7 +86,7 @@ def test_a_file_that_is_named_is_itself_or_nothing(call: Call):
     write(Path(), {".gitignore": "/b.md\n", "b.md": "# Ignored\n"})
     Path("link.md").symlink_to("notes/b.md")
     status, at = call("links", "b.md")
-    assert (status, at.out) == (2, "") and "b.md is no document of the corpus" in at.err
+    assert (status, at.out) == (2, "") and "b.md is not a document of the corpus" in at.err
     assert call("links", "link.md")[1].out.startswith("notes/b.md  B\n")
 
 

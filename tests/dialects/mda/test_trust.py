@@ -175,7 +175,7 @@ def test_x42_what_does_not_verify_is_an_error(tmp_path: Path):
     status, said = verify(tmp_path, signed, Signer().keys())
     assert status == 1 and "does not verify: it is not one of this document under that key" in said
     status, said = verify(tmp_path, signed.replace("See the", "See no"), signer.keys())
-    assert status == 1 and "error: the digest is not that of the document" in said
+    assert status == 1 and "error: the digest does not match the document" in said
     old = signer.keys(**{"not-after": "2020-01-01T00:00:00Z"})
     assert "its key is not valid at present" in verify(tmp_path, signed, old)[1]
     broken = signer.keys(**{"public-key": "AAAA"})

@@ -172,7 +172,7 @@ def test_links_of_a_page_lead_from_where_it_lies(corpus: Path):
         (["--around", "hect-1"], "no document is called hect-1"),
         (["--rel", "contradict"], "no connection has this type"),
         (["--report", "rank", "--format", "svg"], "--report prints text or json"),
-        (["--depth", "x"], "is no number of steps"),
+        (["--depth", "x"], "is not a number of steps"),
         (["--format", "pdf"], "--format pdf: expected one of text, json, dot"),
     ],
 )

@@ -118,7 +118,7 @@ def test_what_an_author_suppresses_counts_all_the_same(tmp_path: Path):
     ("files", "name", "said"),
     [
         ({}, "absent", "no such file or folder"),
-        ({"a.md": "x"}, "a.md", "is no folder"),
+        ({"a.md": "x"}, "a.md", "is not a folder"),
         ({"a.txt": "x"}, "", "no documents in"),
         ({"a.mda": "x"}, "", "no nodes in"),
     ],

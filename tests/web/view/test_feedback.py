@@ -156,13 +156,13 @@ def test_x37_feedback_is_not_written_where_no_cases_are(viewer: Viewer, page: st
     form = {**fields(viewer.get(page).text, 0), "opinion": "good"}
     (folder / "count.feedback.json").write_text('{"reviews": 3}')
     said = viewer.get(page)
-    assert said.status == 200 and "this is no feedback" in said.text
+    assert said.status == 200 and "this is not feedback" in said.text
     assert viewer.post(f"{page}feedback", BEARER, **form).status == 409
     assert json.loads((folder / "count.feedback.json").read_text()) == {"reviews": 3}
     (folder / "count.feedback.json").unlink()
     (folder / "count.test.md").unlink()
     said = viewer.post(f"{page}feedback", BEARER, **form)
-    assert said.status == 409 and "not there any more" in said.text
+    assert said.status == 409 and "no longer exists" in said.text
     assert not (folder / "count.feedback.json").exists()
 
 

@@ -200,7 +200,7 @@ def test_x37_a_store_that_is_deleted_or_replaced_is_seen(store: Path):
             assert (await one.event())[1]["order"] == []
             await asyncio.to_thread(store.write_bytes, b"no database at all, but a text that is long enough for one")
             name, data = await one.event()
-            assert name == "problem" and "no SQLite file" in data["text"]
+            assert name == "problem" and "not an SQLite file" in data["text"]
             await asyncio.to_thread(store.unlink)
             await asyncio.to_thread(put_runs, store, [ended(run_record("a9"))])
             while (event := await one.event())[1].get("order") != ["run-a9"]:

@@ -179,7 +179,7 @@ def _changes(place: _Place, before: Snapshot) -> _Changed:
     """Return the changed files, and what is no output."""
     try:
         after = place.workspace.snapshot()
-        left_out = tuple(f"`{path}` is no output: it is {what}" for path, what in after.refused.items())
+        left_out = tuple(f"`{path}` is not output: it is {what}" for path, what in after.refused.items())
         return _Changed(place.workspace.changes(before, after, place.contents), left_out, after.excess)
     except DiskFull as full:
         return _Changed(problem=f"what changed is not known: {full}")
@@ -412,7 +412,7 @@ def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: st
     if tap is not None and not tap.calls:
         return (
             "silent",
-            f"{known.title} ended before its first model request: {stream.problem or said or 'it said no more'}",
+            f"{known.title} ended before its first model request: {stream.problem or said or 'it gave no reason'}",
         )
     if stream.problem or ran.status:
         return _failed(known, tap, ran, failed)

@@ -103,7 +103,7 @@ def _decoded(body: bytes) -> Mapping[str, Value]:
     except (ValueError, RecursionError):
         raise BadRequest("the request is not JSON") from None
     if not isinstance(value, dict):
-        raise BadRequest("the request is no JSON object")
+        raise BadRequest("the request is not a JSON object")
     return value
 
 
@@ -233,7 +233,7 @@ def _not_assistant(message: Mapping[str, Value], said: _Said) -> list[str]:
 def _objects(value: Mapping[str, Value], name: str) -> Iterator[Mapping[str, Value]]:
     found = value.get(name)
     if not isinstance(found, list):
-        raise BadRequest(f"`{name}` is no list")
+        raise BadRequest(f"`{name}` is not a list")
     for each in found:
         if isinstance(each, dict):
             yield each

@@ -165,7 +165,7 @@ class Tap:
             return
         path, how = _route(self._wire, scope)
         if not how:
-            self._note(f"a request for {path[:80]} is no part of the wire and was refused")
+            self._note(f"a request for {path[:80]} is not part of the wire and was refused")
             await exchange.error(self._wire, 404, f"there is nothing at {path[:80]}")
             return
         body = _unpacked(await _body(receive), _header(scope, b"content-encoding").lower())

@@ -355,7 +355,7 @@ def _read(found: _Found, contents: Path | None) -> FileState | str:
     except OSError as error:
         return f"a file that cannot be read: {_words(error)}"
     if descriptor is None:
-        return "no regular file any more"
+        return "no longer a regular file"
     with os.fdopen(descriptor, "rb") as file:
         digest, size, first = hashlib.sha256(), 0, b""
         while piece := file.read(_PIECE):
@@ -478,7 +478,7 @@ def _safe_parts(path: str) -> tuple[str, ...]:
     parts = PurePosixPath(path).parts
     odd = not parts or path.startswith("/") or ".." in parts or "\\" in path or "\0" in path or ":" in parts[0]
     if odd or not _is_text_name(path) or path.endswith("/"):
-        raise WorkspaceProblem(f"`{path!a}` is no path below the workspace: it must be relative, without `..`")
+        raise WorkspaceProblem(f"`{path!a}` is not a path below the workspace: it must be relative, without `..`")
     return parts
 
 

@@ -211,10 +211,10 @@ def _header(path: Path, data: mmap.mmap, size: int) -> Gguf:
         parameters, end = reader.tensors(tensors, facts)
     except (struct.error, IndexError):
         if size > MAX_HEADER:
-            raise WeightsProblem(f"{path} is no model: its header is longer than {MAX_HEADER // 2**20} MB") from None
+            raise WeightsProblem(f"{path} is not a model: its header is longer than {MAX_HEADER // 2**20} MB") from None
         raise WeightsProblem(f"{path} is cut off inside its header", "copy or fetch it again") from None
     except ValueError as error:
-        raise WeightsProblem(f"{path} is no model: {error}") from None
+        raise WeightsProblem(f"{path} is not a model: {error}") from None
     if end > size:
         announced = f"it announces {in_words(end)} and has {in_words(size)}"
         raise WeightsProblem(f"{path} is cut off: {announced}", "copy or fetch it again")

@@ -97,7 +97,7 @@ class LoginStore(Struct, frozen=True):
         try:
             record = msgspec.json.decode(data, type=_Record)
         except msgspec.DecodeError:
-            raise RunError(f"{path} is no record of logins", hint="remove it and log in again") from None
+            raise RunError(f"{path} is not a record of logins", hint="remove it and log in again") from None
         if record.version != 1:
             raise RunError(f"{path} is of a newer version of Prosa", hint="use that version")
         return record.logins, sha256(data).hexdigest()

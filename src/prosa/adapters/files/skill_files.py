@@ -33,8 +33,8 @@ _ROOM = 200
 
 _WORDS = {
     "missing": "there is no such file",
-    "not-a-file": "it is no regular file",
-    "not-utf-8": "it is no text: only text files can be read",
+    "not-a-file": "it is not a regular file",
+    "not-utf-8": "it is not text: only text files can be read",
     "too-large": f"it is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB",
 }
 

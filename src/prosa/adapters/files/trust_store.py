@@ -150,7 +150,7 @@ def _entries(text: str, path: Path) -> Mapping[str, str]:
         value = None
     found = value.get("documents") if isinstance(value, dict) else None
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        raise RunError(f"{path} is no record of trusted documents", hint=_ANEW)
+        raise RunError(f"{path} is not a record of trusted documents", hint=_ANEW)
     return found
 
 
@@ -240,5 +240,5 @@ def stored_keys(config_dir: Path) -> Mapping[str, str]:
         raise RunError(f"{path} is not valid TOML", hint=_KEY_LINE) from None
     for name, key in found.items():
         if not (name.isascii() and name.isidentifier()) or not isinstance(key, str):
-            raise RunError(f"{path}: `{name[:64]}` is no variable with a key", hint=_KEY_LINE)
+            raise RunError(f"{path}: `{name[:64]}` is not a variable with a key", hint=_KEY_LINE)
     return found

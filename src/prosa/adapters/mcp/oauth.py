@@ -293,7 +293,7 @@ class _Flow(OAuthClientProvider):
         advertised = self.context.auth_server_url
         if advertised is None or origin_of(advertised) != origin:
             raise LoginError(
-                f"{self._origin} names {origin} for its metadata, which is another origin; it is not asked"
+                f"{self._origin} names {origin} for its metadata, which is another origin; no request is sent there"
             )
         self._user.approve(self._origin, origin)
         self._approved.add(origin)
@@ -459,7 +459,9 @@ class _Transport(httpx2.AsyncBaseTransport):
         except ValueError:
             raise LoginError(f"{origin_of(here)} redirects to an address that is not an http URL") from None
         if place != origin_of(here):
-            raise LoginError(f"{origin_of(here)} redirects to {place}, which is another origin; it is not asked")
+            raise LoginError(
+                f"{origin_of(here)} redirects to {place}, which is another origin; no request is sent there"
+            )
         if self._redirects > MAX_REDIRECTS:
             raise LoginError(f"{place} redirects more than {MAX_REDIRECTS} times")
 

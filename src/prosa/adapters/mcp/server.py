@@ -91,12 +91,12 @@ class Server:
                 await self._pause()
         finally:
             self._gone = self._gone or "it was stopped"
-            self._calls.tell_lost(f"It is not running any more: {self._gone}.")
+            self._calls.tell_lost(f"It is no longer running: {self._gone}.")
             self._calls.refuse_waiting(self._refusal())
             self._not_started(ToolServerError(self._refusal()))
 
     def _refusal(self) -> str:
-        return f"The MCP server '{self.name}' is not running any more: {self._gone or 'it was stopped'}."
+        return f"The MCP server '{self.name}' is no longer running: {self._gone or 'it was stopped'}."
 
     async def _connect(self) -> bool:
         """Connect and serve until the connection is lost; False when there will be no other."""

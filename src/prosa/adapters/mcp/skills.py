@@ -116,7 +116,7 @@ class ServedSkills(Struct):
             )
             fresh = _read(answer.skill)
             if isinstance(fresh, str) or fresh.frontmatter.get("name") != name:
-                raise SkillProblem(f"the skill {name} is not there any more") from None
+                raise SkillProblem(f"the skill {name} no longer exists") from None
             self.known[name] = fresh
             front = await self._front(client, name)
         self.held[name] = self.known[name]
@@ -239,7 +239,7 @@ def _text(data: bytes, path: str) -> str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise SkillProblem(f"{path[:200]!r} is no text: only text files can be read")
+        raise SkillProblem(f"{path[:200]!r} is not text: only text files can be read")
     return text
 
 

@@ -28,7 +28,7 @@ _LENGTH = 400
 _LOST = {
     "Connection closed": "",
     "SSE stream ended": "the answer broke off",
-    "Session terminated": "it does not know our session any more",
+    "Session terminated": "it no longer knows our session",
 }
 """How the SDK begins its words for a connection that is gone, and ours; the codes are shared with servers' errors."""
 
@@ -84,7 +84,7 @@ def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") 
     """Return the error of a server that did not start: name, command or URL, reason, and its last words (LA11)."""
     message = f"MCP server '{config.name}' did not start: {why} ({target(config)})"
     if seen.stray:
-        message += f"\nIts stdout had a line that is no MCP message: {seen.stray}"
+        message += f"\nIts stdout had a line that is not an MCP message: {seen.stray}"
     words = seen.stderr.decode("utf-8", "replace").strip()
     if words:
         message += f"\nThe end of its stderr:\n{words}"

@@ -103,7 +103,7 @@ def read_vectors(answer: Mapping[str, Value], count: int) -> list[list[float]]:
         index = item.get("index", at) if isinstance(item, Mapping) else None
         vector = _vector(item.get("embedding")) if isinstance(item, Mapping) else None
         if not isinstance(index, int) or vector is None:
-            raise ExchangeProblem("sent something that is no vector of numbers")
+            raise ExchangeProblem("sent something that is not a vector of numbers")
         placed[index] = vector
     if sorted(placed) != list(range(count)) or len({len(vector) for vector in placed.values()}) > 1:
         raise ExchangeProblem("sent vectors that do not belong to the texts")

@@ -278,6 +278,6 @@ def _check(endpoint: Endpoint) -> None:
     except ValueError:
         known = False
     if not known:
-        reason = f"the base URL {endpoint.redact(endpoint.base_url)[:200]!r} is no http address"
+        reason = f"the base URL {endpoint.redact(endpoint.base_url)[:200]!r} is not an http address"
         hint = "it looks like https://example.org/v1"
         raise ProviderError(reason, kind="bad-request", retryable=False, hint=hint, billable=False)

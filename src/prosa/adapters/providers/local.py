@@ -244,7 +244,7 @@ async def _get(base_url: str, path: str, timeout: float) -> _Answer | str:
     except OSError as problem:
         return problem.strerror or "no connection"
     except ValueError:
-        return "that is no address"
+        return "that is not an address"
     return _read(data)
 
 

@@ -197,7 +197,9 @@ def exchange_problem(problem: Exception, *, proxied: bool = False) -> ExchangePr
     if isinstance(problem, httpx2.DecodingError):
         return ExchangeProblem("sent an answer that cannot be decompressed", retryable=True)
     if isinstance(problem, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return ExchangeProblem("has a base URL that is no http address", kind="bad-request", hint="check the base URL")
+        return ExchangeProblem(
+            "has a base URL that is not an http address", kind="bad-request", hint="check the base URL"
+        )
     if isinstance(problem, httpx2.ProxyError):
         return ExchangeProblem(
             "is behind a proxy that refused", kind="network", retryable=True, quoted=str(problem), hint=_PROXY_HINT

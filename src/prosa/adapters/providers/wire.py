@@ -138,7 +138,7 @@ def decode(data: bytes | str) -> Mapping[str, Value]:
     except (ValueError, RecursionError):
         raise ExchangeProblem("sent a reply that is not JSON, or only a part of it", retryable=True) from None
     if not isinstance(value, Mapping):
-        raise ExchangeProblem("sent JSON that is no reply")
+        raise ExchangeProblem("sent JSON that is not a reply")
     return value
 
 
@@ -195,7 +195,7 @@ def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
-        raise ExchangeProblem(f"sent a reply whose `{name}` is no list of objects", retryable=True)
+        raise ExchangeProblem(f"sent a reply whose `{name}` is not a list of objects", retryable=True)
     return value
 
 

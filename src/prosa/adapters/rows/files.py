@@ -33,7 +33,7 @@ def require_regular(path: Path, name: str) -> None:
     """Raise `RowsRefused` for a pipe or a device, which could be read once at most or never ends, `OSError`."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise RowsRefused(f"{name} is no regular file, and rows are read twice", hint=f"--rows - < {name}")
+        raise RowsRefused(f"{name} is not a regular file, and rows are read twice", hint=f"--rows - < {name}")
 
 
 class RowFile(Struct):
@@ -192,7 +192,7 @@ def _json(data: bytes) -> Value:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
@@ -247,7 +247,7 @@ def as_lines(rows: Iterable[Mapping[str, Value]]) -> Iterable[bytes]:
         try:
             yield json.dumps(dict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
         except (TypeError, ValueError) as error:
-            raise RowsRefused(f"row {number} is no JSON object: {error}") from None
+            raise RowsRefused(f"row {number} is not a JSON object: {error}") from None
 
 
 def spool_folder(store: Path) -> Path:

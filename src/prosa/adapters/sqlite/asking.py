@@ -153,7 +153,7 @@ def check_text(query: str, readable: Readable) -> None:
     if len(query) > MAX_QUERY:
         raise QueryRefused(f"the query has more than {MAX_QUERY:,} characters", hint=hint)
     if "\0" in query or any("\ud800" <= char <= "\udfff" for char in query):
-        raise QueryRefused("the query holds characters that are no text", hint=hint)
+        raise QueryRefused("the query holds characters that are not text", hint=hint)
 
 
 def too_slow(seconds: float) -> QueryRefused:

@@ -187,7 +187,7 @@ def complaint_of(error: Exception) -> str:
     name = getattr(error, "sqlite_errorname", None)
     if isinstance(error, sqlite3.Error) and name is None:
         return str(error)
-    known = {"SQLITE_NOTADB": "was no SQLite file", "SQLITE_CORRUPT": "was damaged"}
+    known = {"SQLITE_NOTADB": "was not an SQLite file", "SQLITE_CORRUPT": "was damaged"}
     return known.get((name or "").partition("_VTAB")[0], f"could not be read ({error})")
 
 

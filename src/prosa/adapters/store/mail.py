@@ -324,7 +324,7 @@ def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
     def work(database: Database) -> MessageRecord:
         message = named(database, name)
         if message.state != "dead":
-            raise MailRefused(f"the message {message.id} is no dead letter: it is {message.state}")
+            raise MailRefused(f"the message {message.id} is not a dead letter: it is {message.state}")
         text = (
             "UPDATE message SET state = 'new', attempts = 0, run = NULL, lease_path = '', ended = NULL, error = NULL,"
             " leased = ? WHERE id = ?"

@@ -160,7 +160,7 @@ def open_file_reader(path: Path) -> SqliteDatabase | None:
     if not path.exists():
         return None
     if not path.is_file():
-        raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
+        raise StoreProblem(f"the store {path} is not a regular file", hint=_ELSEWHERE)
     refuse_network(path)
     with in_words(path):
         connection = sqlite3.connect(
@@ -228,7 +228,7 @@ def unwritable(error: Exception, place: StorePlace) -> RunError:
 def _problem_of_file(error: sqlite3.Error, path: Path) -> StoreProblem:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
-        return StoreProblem(f"the store {path} is no SQLite file", hint=_AWAY)
+        return StoreProblem(f"the store {path} is not an SQLite file", hint=_AWAY)
     if name.startswith("SQLITE_CORRUPT"):
         return StoreProblem(f"the store {path} is damaged", hint=_AWAY)
     if name.startswith("SQLITE_FULL"):
@@ -324,7 +324,7 @@ def _make_private(path: Path) -> None:
     except OSError as error:
         raise StoreProblem(f"the store {path} cannot be made: {error.strerror or error}", hint=_ELSEWHERE) from None
     if not stat.S_ISREG(found.st_mode):
-        raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
+        raise StoreProblem(f"the store {path} is not a regular file", hint=_ELSEWHERE)
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
     if found.st_uid != os.geteuid():

@@ -185,7 +185,7 @@ def _text(text: str) -> str:
 def _not_held(connection: Database, run: str) -> TakenOver:
     """Return why a run is not that of its writer any more."""
     if connection.execute("SELECT 1 FROM run WHERE id = ?", (run,)).fetchone() is None:
-        return TakenOver(f"run {run} is no longer in the store: it was forgotten while it went on")
+        return TakenOver(f"run {run} is no longer in the store: it was deleted while it was in progress")
     return TakenOver(f"another process has taken over run {run}; this one stops")
 
 

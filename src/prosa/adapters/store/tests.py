@@ -94,7 +94,7 @@ def end_test(
 
 
 def _require_held(connection: Database, test: str, holder: str) -> None:
-    gone = f"test {test} is no longer in the store: it was forgotten while it went on"
+    gone = f"test {test} is no longer in the store: it was deleted while it was in progress"
     taken = f"another process has test {test}"
     text = "SELECT 1 FROM test WHERE id = ?"
 

@@ -171,7 +171,7 @@ def _read(path: Path) -> RecordedAttempt | None:
     except FileNotFoundError:
         return None
     except (OSError, DecodeError) as error:
-        raise CassetteProblem(f"{path}: it is no recorded attempt: {error}", hint="record it again") from None
+        raise CassetteProblem(f"{path}: it is not a recorded attempt: {error}", hint="record it again") from None
     if found.prosa_agent_attempt != VERSION:
         raise CassetteProblem(f"{path}: it has the form {found.prosa_agent_attempt}, and this Prosa reads {VERSION}")
     return found

@@ -85,7 +85,7 @@ async def run_in_agent(
 ) -> AgentRun:
     """Run a request in the first agent of the options. Raises `AgentRefused`, and what `load_skill` does."""
     if not is_skill(path):
-        raise AgentRefused(f"{path} is no skill, and --agent runs skills", hint="name a SKILL.md or its folder")
+        raise AgentRefused(f"{path} is not a skill, and --agent runs skills", hint="name a SKILL.md or its folder")
     if not request.strip():
         raise AgentRefused("there is no request", hint="as in: prosa run SKILL 'When is high water?' --agent NAME")
     skill = load_skill(path, options, environment.settings)

@@ -173,7 +173,7 @@ def prepare(
     secret = next((each for each in reachable(program) if each.classified), None)
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a batch is stored on disk"
-        raise BatchRefused(message, hint="run its rows one by one: prosa run stores nothing of it")
+        raise BatchRefused(message, hint="run its rows one by one: prosa run stores nothing about it")
     history = (options.journal.history if options.journal else None) or environment.settings.history
     if history == "off":
         raise BatchRefused(

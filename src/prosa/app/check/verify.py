@@ -153,7 +153,7 @@ def _outcome(model: MdaModel, signature: Signature, trust: Trust, *, matches: bo
     if not signature.signer.startswith(DID_WEB):
         return unknown("the log of Sigstore is not asked")
     if not matches:
-        return unknown("the digest is not that of the document")
+        return unknown("the digest does not match the document")
     keys = [each for each in trust.keys if each.id == signature.key_id and each.domain in (None, domain)]
     if not keys:
         return unknown(f"no key `{shown(signature.key_id)}` of that domain was given")

@@ -183,7 +183,7 @@ class OfferedAction(Struct, frozen=True):
         if not answer.is_success:
             return failed(f"the site answers {status}\n{(text or '')[:EXCUSE]}".rstrip())
         if text is None:
-            return failed(f"the answer ({status}) is no text but {cleaned(answer.media_type) or 'of no named type'}")
+            return failed(f"the answer ({status}) is not text but {cleaned(answer.media_type) or 'of no named type'}")
         more = self._next(request, value)
         return ToolResult("\n".join(part for part in (text or f"{status}, without a text", more) if part))
 

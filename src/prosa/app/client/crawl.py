@@ -239,6 +239,6 @@ def robots_of(client: SiteClient, start: str) -> Robots:
             return read_robots(answer.body.decode("utf-8", "replace"))
         if answer.status >= 500:
             said = f"{url} answers {answer.status} {answer.reason}".rstrip()
-            raise HttpProblem(f"{said}, so nothing of the site may be requested", "try again later")
+            raise HttpProblem(f"{said}, so no page of the site may be requested", "try again later")
         return ALL
     return ALL

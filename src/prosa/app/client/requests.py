@@ -135,7 +135,7 @@ def schema_in(answer: Answer, url: str, root: str) -> Schema:
         if value is not None:
             return object_schema(value)
     except SchemaError as error:
-        raise refuse("action", "body_schema", f"is no JSON Schema: {error}") from None
+        raise refuse("action", "body_schema", f"is not a JSON Schema: {error}") from None
     raise refuse("action", "body_schema", f"{url} gives no JSON Schema ({answer.status} {answer.reason})")
 
 

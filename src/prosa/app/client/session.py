@@ -155,7 +155,7 @@ class LiveSites(Struct, frozen=True):
             hint = problem.hint if "--allow-private" in problem.hint else "check the URL, and that the site runs"
             raise SiteError(f"the site at {url} cannot be used: {problem.message}", hint=hint) from None
         if not isinstance(place, CurrentPage):
-            raise SiteError(f"the site at {url} cannot be used: that is no page of Markdown", hint="check the URL")
+            raise SiteError(f"the site at {url} cannot be used: that is not a page of Markdown", hint="check the URL")
         return place
 
 
@@ -284,8 +284,8 @@ def _as_it_is(answer: Answer) -> ToolResult:
     try:
         text = answer.body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return failed(f"{url} is no text but {cleaned(answer.media_type) or 'of no named type'}")
-    return ToolResult(f"{url} is no page of Markdown; you are still where you were. Its text:\n\n{text}")
+        return failed(f"{url} is not text but {cleaned(answer.media_type) or 'of no named type'}")
+    return ToolResult(f"{url} is not a page of Markdown; you are still where you were. Its text:\n\n{text}")
 
 
 async def fetched(access: SiteAccess, url: str) -> Answer:

@@ -168,7 +168,7 @@ def _sidecar_of(source: SourceText) -> dict[str, Value] | None:
         return None
     data = read_sidecar(RootedFiles(path.parent).read(path).text)
     if data is None:
-        raise NotConvertible(f"`{SIDECAR}` beside it is no JSON object")
+        raise NotConvertible(f"`{SIDECAR}` beside it is not a JSON object")
     return data
 
 

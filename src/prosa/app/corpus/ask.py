@@ -68,7 +68,7 @@ def _at(corpus: OpenCorpus, name: str | Path) -> Node:
             hint = "--root DIR names a folder that holds all of them"
             raise UnknownDocument(name, reason=problem.reason, hint=hint) from None
     if found is None:
-        reason = f"is no document of the corpus at {corpus.root}"
+        reason = f"is not a document of the corpus at {corpus.root}"
         raise UnknownDocument(str(name), reason=reason, hint=WHICH_DOCUMENTS)
     return found
 

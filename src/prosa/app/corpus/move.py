@@ -220,7 +220,7 @@ def _check_places(move: Move, root: Path) -> None:
         raise NameRefused(f"{move.path} is a link to {old.readlink()}", "rename the file that it leads to")
     above = next(each for each in new.parents if each.exists())
     if not above.is_dir():
-        raise NameRefused(f"{above} is no folder", "choose another place")
+        raise NameRefused(f"{above} is not a folder", "choose another place")
     if not RootedFiles(root).inside_root(new):
         raise NameRefused(f"{move.new_path} lies outside the root {root}", "choose a place below it, or another --root")
     if _is_ignored(root, new) and not _is_ignored(root, old):

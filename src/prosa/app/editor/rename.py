@@ -88,7 +88,7 @@ def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming
     if found.pointer is not None:
         return _target(found, found.pointer, name)
     if found.corpus.facts(found.path) is None:
-        raise MoveRefused("this document is no part of the project that is open")
+        raise MoveRefused("this document is not part of the project that is open")
     if (own := _own_id(found, offset)) is not None:
         return _moved(found.corpus, Move(found.path, found.path, own[0], name.strip()))
     section = heading_at(found.reading, offset)

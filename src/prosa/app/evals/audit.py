@@ -219,7 +219,7 @@ class _Auditor(Struct):
         try:
             grader = await self._grader(stack)
         except (RunError, FileProblem) as problem:
-            untried.append(f"{self.suite.path}: graders were not asked: {problem}")
+            untried.append(f"{self.suite.path}: no grader was called: {problem}")
             return []
         found = []
         for case in cases:

@@ -127,7 +127,7 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
         yield from ((key, Feedback("", each.strip())) for key, each in value.items())
     else:
         raise RunError(
-            f"{path}: this is no feedback",
+            f"{path}: this is not feedback",
             hint='feedback is `{"reviews": [{"run_id": "CASE", "feedback": "…"}]}`, or `{"CASE": "…"}`',
         )
 

@@ -91,7 +91,9 @@ def target_of(text: str, *, force: bool = False) -> ReportTarget:
     if not path.parent.is_dir():
         raise ReportRefused(f"{text}: there is no folder {path.parent}", hint="make it first")
     if not force and path.exists() and not _is_report(path, form):
-        raise ReportRefused(f"{text}: that is no report of Prosa, and stays", hint="name another file, or --force")
+        raise ReportRefused(
+            f"{text}: that is not a report of Prosa, and is not replaced", hint="name another file, or --force"
+        )
     return ReportTarget(path, form)
 
 

@@ -465,7 +465,7 @@ def _facts(outcome: Outcome[Job], tools: _Tools, answers: Answers) -> RunFacts:
     )
 
 
-_NO_ANSWER = ProviderError("the run went on without it", kind="timeout", retryable=False)
+_NO_ANSWER = ProviderError("the run continued without it", kind="timeout", retryable=False)
 
 
 def _words(error: RunError) -> str:

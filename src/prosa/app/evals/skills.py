@@ -116,7 +116,7 @@ def _files_of(path: Path) -> tuple[Path, list[Path]]:
         return skill, [path]
     beside = evals_beside(path)
     if not beside:
-        hint = f"cases stand in {path.parent / CASES}; see: prosa explain evals"
+        hint = f"cases are in {path.parent / CASES}; see: prosa explain evals"
         raise RunError(f"{path}: there is nothing to try the skill on", hint=hint)
     return path, beside
 

@@ -136,7 +136,7 @@ def _new_block(case: CaseModel, output: Value, source: SourceText) -> Edit:
 def _block_edits(block: Block, output: Value, text: str) -> list[Edit]:
     if block.node is None:
         if not isinstance(output, str) or not isinstance(block.value, str):
-            raise _Left("the output is no text")
+            raise _Left("the output is not text")
         return [Edit(block.span, output.rstrip("\n") + "\n")]
     made = _node_edits(block.node, output, top=True, as_json=block.language == "json")
     return [Edit(_without_end(each.span, text), each.replacement) for each in made]
@@ -164,7 +164,7 @@ def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) 
         for item, value in zip(node.items, output, strict=True):
             yield from _node_edits(item, value, as_json=as_json)
     elif output is MISSING:
-        raise _Left("a field that it expects is not there any more")
+        raise _Left("a field that it expects no longer exists")
     elif not isinstance(node, Scalar) or not same(expected, output):
         yield Edit(node.span, _flow(output, as_json=as_json))
 

@@ -104,7 +104,7 @@ class ImprovementJournal(Struct):
         if self.writer is None:
             return replace(record, look=self._known(record.part).look or 1)
         if record.look is not None and (record.proposal is None or record.proposal.text != begun):
-            await self.put(replace(record, state="done", ending="it went on with other answers"))
+            await self.put(replace(record, state="done", ending="it continued with other answers"))
             record = await self.begin(replace(record, id=f"{new_call()}.{record.part}", look=None))
         record = replace(record, look=await self.writer.do(take_look(record)))
         self._record(record)
@@ -173,5 +173,5 @@ def _recorded(path: Path) -> dict[str, Recorded]:
     except OSError:
         raise RunError(f"{path}: no such file", hint="--record makes a recording of a search") from None
     except (DecodeError, ValidationError) as error:
-        raise RunError(f"{path}: this is no recording of a search: {error}") from None
+        raise RunError(f"{path}: this is not a recording of a search: {error}") from None
     return {each.part: each for each in found}

@@ -141,7 +141,7 @@ async def tasks_of(
             environment.notice(f"note: {_few(task)}")
         found.append(task)
     if not found:
-        raise RunError("; ".join(why), hint=f"nothing was asked; {_DRAFTS}")
+        raise RunError("; ".join(why), hint=f"no model was called; {_DRAFTS}")
     for each in why:
         environment.notice(f"note: {each}")
     return found

@@ -210,7 +210,7 @@ class Target(Struct, frozen=True):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = "a file stands there" if folder.exists() else error.strerror or str(error)
+            reason = "a file is already there" if folder.exists() else error.strerror or str(error)
             raise CassetteProblem(f"nothing can be recorded in {folder}: {reason}") from None
         if not os.access(folder, os.W_OK):
             raise CassetteProblem(f"nothing can be recorded in {folder}: it is write-protected")
@@ -272,7 +272,7 @@ def _require_same(source: SourceText, program: str, digest: str) -> None:
     index = recording_index(source.text)
     hint = "move it away, or record into another folder"
     if index is None:
-        raise CassetteProblem(f"{source.path} is no recording, and is not written over", hint=hint)
+        raise CassetteProblem(f"{source.path} is not a recording, and is not written over", hint=hint)
     if (index.get("program"), index.get("input")) != (program, digest):
         raise CassetteProblem(f"{source.path} is the recording of another run, and is not written over", hint=hint)
     if not is_untouched(source.text):
@@ -299,7 +299,7 @@ def mark_of(patterns: tuple[str, ...]) -> Mark:
             compiled = re2.compile(pattern, _quiet())
         except re2.error as error:
             reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
-            raise CassetteProblem(f"--redact {pattern[:80]!r} is no pattern (RE2): {reason}") from None
+            raise CassetteProblem(f"--redact {pattern[:80]!r} is not a pattern (RE2): {reason}") from None
         if compiled.search("") is not None:
             raise CassetteProblem(
                 f"--redact {pattern[:80]!r} finds nothing at all everywhere: it matches an empty text"

@@ -232,7 +232,7 @@ def _require_schema(program: Program) -> None:
     try:
         contract_of(program)
     except SchemaError as error:
-        raise RunError(f"`output-schema` is no JSON Schema: {error}") from None
+        raise RunError(f"`output-schema` is not a JSON Schema: {error}") from None
 
 
 def _parameters(script: Script) -> dict[str, Value]:

@@ -45,7 +45,7 @@ def save_feedback(place: StorePlace, name: str, path: str, case: str, feedback: 
         raise FeedbackRefused(f"an opinion has at most {MAX_OPINION:,} characters")
     file = Path(named)
     if not file.is_file():
-        raise FeedbackRefused(f"{file} is not there any more, and feedback stands beside it")
+        raise FeedbackRefused(f"{file} no longer exists, and feedback is stored beside it")
     try:
         return write_feedback(read_feedback(feedback_place(file), cases), case, feedback)
     except (FileProblem, OSError) as problem:

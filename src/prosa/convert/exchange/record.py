@@ -47,8 +47,8 @@ def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
     front = read_front(source)
     model, problems = read_record(front, parse(source, body=front.body))
     if model.header_value is None or model.footer_value is None:
-        raise ExchangeProblem(problems[0].message if problems else "this is no YMJ record")
-    notes = () if payload_hash(model).verified else ("the hash of the record is not that of its body",)
+        raise ExchangeProblem(problems[0].message if problems else "this is not a YMJ record")
+    notes = () if payload_hash(model).verified else ("the hash of the record does not match its body",)
     return normalised(model.body_text), notes
 
 

@@ -72,7 +72,7 @@ def flat_assertions(
     for pointer, each in asserted:
         each = _referred(each, root)
         if not isinstance(each, dict):
-            log.add("lost", pointer, f"`{shown(each)}` is no assertion")
+            log.add("lost", pointer, f"`{shown(each)}` is not an assertion")
         elif each.get("type") == "assert-set":
             if isinstance(each.get("threshold"), int | float) and each["threshold"] < 1:
                 log.add("guessed", pointer, f"of this set all has to hold, not {each['threshold']:g} of it")
@@ -298,7 +298,7 @@ def _python(asserted: _Asserted, found: Wanted, log: Log) -> None:
             body = "\n".join(f"    {line}" for line in body.splitlines())
         ast.parse(f"def asserted(output, context):\n{body}\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _Lost("this is no Python that can be read") from None
+        raise _Lost("this is not Python that can be read") from None
     least = 0 if asserted.threshold is None else asserted.threshold
     log.add("manual", asserted.pointer, "a check in Python is kept: review what it reads of `context`", "python expect")
     sign = "" if asserted.negated else "not "

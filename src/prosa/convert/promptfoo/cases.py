@@ -177,7 +177,7 @@ def _json(line: str) -> Mapping[str, Value]:
     try:
         value = parse_json(line) if line.strip() else {}
     except JsonError as error:
-        raise Unreadable(f"a line is no JSON: {error.message}") from None
+        raise Unreadable(f"a line is not JSON: {error.message}") from None
     return value if isinstance(value, dict) else {}
 
 

@@ -68,7 +68,7 @@ def content_of(path: str, log: Log) -> Value:
         try:
             return parse_json(text)
         except JsonError as error:
-            raise Unreadable(f"it is no JSON: {error.message}") from None
+            raise Unreadable(f"it is not JSON: {error.message}") from None
     return yaml_of(text) if path.endswith((".yaml", ".yml")) else text
 
 
@@ -76,5 +76,5 @@ def yaml_of(text: str) -> Value:
     """Return the data of a YAML text. Raises `Unreadable`."""
     reading = read_yaml(text)
     if reading.problems:
-        raise Unreadable(f"it is no YAML: {reading.problems[0].message}")
+        raise Unreadable(f"it is not YAML: {reading.problems[0].message}")
     return to_value(reading.node) if reading.node is not None else None

@@ -59,7 +59,7 @@ def _prompts(value: Value, pointer: str, log: Log) -> Iterator[Prompt]:
             log.add("lost", f"{pointer}/{key}", f"`{key}` of a prompt has no counterpart")
         value = value.get("raw", value.get("id"))
     if not isinstance(value, str):
-        log.add("lost", pointer, "this is no prompt")
+        log.add("lost", pointer, "this is not a prompt")
         return
     path = file_of(value) or (value if _is_path(value) else None)
     texts = [value]

@@ -76,7 +76,7 @@ def _config(source: SourceText) -> tuple[Mapping[str, Value], Node]:
     value = None if reading.node is None else to_value(reading.node)
     if reading.node is None or not isinstance(value, dict) or not value.keys() & _TOLD:
         hint = "it is a mapping with `prompts` and `tests`"
-        raise NotConvertible("this is no configuration of promptfoo", hint=hint)
+        raise NotConvertible("this is not a configuration of promptfoo", hint=hint)
     return value, reading.node
 
 

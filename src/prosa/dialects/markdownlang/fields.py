@@ -128,7 +128,7 @@ MAILBOX_FIELDS: tuple[Field, ...] = (
         "expires",
         "quantity",
         form=age_form,
-        about="how long a message waits before it becomes a dead letter, such as `30d`; for ever without",
+        about="how long a message waits before it becomes a dead letter, such as `30d`; default: never",
     ),
 )
 

@@ -30,7 +30,7 @@ Distrust: TypeAlias = Literal[
 WORDS: Mapping[Distrust, str] = {
     "missing-required-integrity": "it has no `integrity`",
     "missing-required-signature": "it is not signed",
-    "integrity-mismatch": "its digest is not that of the document",
+    "integrity-mismatch": "its digest does not match the document",
     "signature-digest-mismatch": "a signature is of another digest",
     "no-trusted-signature": "no signature was verified that the policy trusts",
     "insufficient-trusted-signatures": "fewer of its signers are trusted than the policy demands",
@@ -83,8 +83,8 @@ _REKOR = (Field("url", "text", required=True, form=_uri),)
 _TYPE = Field("type", "text", required=True, choices=("sigstore-oidc", "did-web"))
 _SIGSTORE = (
     _TYPE,
-    Field("issuer", "text", required=True, form=_uri, why="an issuer signs for everybody: it needs a subject"),
-    Field("subject", "text", required=True, form=_filled, why="an issuer alone says nothing of who signed"),
+    Field("issuer", "text", required=True, form=_uri, why="an issuer signs for many subjects: name one"),
+    Field("subject", "text", required=True, form=_filled, why="an issuer alone does not identify the signer"),
     Field("repository", "text", form=_filled),
     Field("workflow", "text", form=_filled),
     Field("ref", "text", form=_filled),

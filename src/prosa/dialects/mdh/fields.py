@@ -230,7 +230,7 @@ NODE: tuple[Field, ...] = (
         "string",
         required=True,
         wanted=f"a stable id, unique in its site {_MUST_2}",
-        about="one word, unique in the site, the same for ever",
+        about="one word, unique in the site, and permanent",
     ),
     Field(
         "type",

@@ -270,7 +270,7 @@ def include_code(call: Call) -> Outcome:
     language = rest[0] if rest else Path(found.path).suffix.lstrip(".")
     if language and not _LANGUAGE.fullmatch(language):
         return Outcome(
-            problem=f"`{language[:32]}` is no language for a fence", note="write `% include.code FILE python`"
+            problem=f"`{language[:32]}` is not a language for a fence", note="write `% include.code FILE python`"
         )
     return Outcome(fenced(_plain(found), language))
 

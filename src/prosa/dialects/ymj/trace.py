@@ -278,7 +278,7 @@ def _fences(text: str, body: Span) -> Iterator[tuple[re.Match[str], re.Match[str
 
 def _content(path: str, text: str) -> Content:
     if not _PATH.fullmatch(path):
-        raise ValueError("is no path of a call; they are `setup`, `1`, `1.0`, `1.0/1` and so on")
+        raise ValueError("is not a path of a call; they are `setup`, `1`, `1.0`, `1.0/1` and so on")
     if nested_deeper(text, MAX_NESTING):
         raise ValueError(f"is nested too deeply, more than {MAX_NESTING} levels")
     try:
@@ -295,7 +295,7 @@ def _content(path: str, text: str) -> Content:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
@@ -329,7 +329,7 @@ def _lonely(block: TraceBlock, known: Mapping[str, TraceBlock]) -> str:
         before = known.get(content.after)
         earlier = before is not None and isinstance(before.content, ModelBlock) and scope_of(content.after) == scope
         is_there = earlier and path_key(content.after) < path_key(block.path)
-        return "" if is_there else f"`after` names {content.after}, which is no earlier call of this program"
+        return "" if is_there else f"`after` names {content.after}, which is not an earlier call of this program"
     asker, _, index = block.path.rpartition(".")
     asked = known.get(asker)
     calls = (
@@ -456,7 +456,7 @@ def _messages(
     size = 0
     if block.after is not None:
         if block.after not in known:
-            raise ValueError(f"call {path}: `after` names {block.after}, which is no earlier call")
+            raise ValueError(f"call {path}: `after` names {block.after}, which is not an earlier call")
         before, size = known[block.after]
     added = [parts.of(each) for each in block.messages]
     size += sum(each[1] for each in added)
@@ -494,7 +494,7 @@ def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
         for path, request, _ in requests_of(blocks, read):
             content = blocks[path]
             if isinstance(content, ModelBlock) and content.digest != digest_of(request):
-                yield TraceFault(f"call {path}: `digest` is not that of this request", spans[path])
+                yield TraceFault(f"call {path}: `digest` does not match this request", spans[path])
     except Unreadable:
         return
     except ValueError as error:

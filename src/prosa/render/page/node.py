@@ -168,7 +168,7 @@ def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[d
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
     )
-    shown = chain(own, ((f"{name} (lent by {each['by']})", each["value"]) for name, each in lent.items()))
+    shown = chain(own, ((f"{name} (inherited from {each['by']})", each["value"]) for name, each in lent.items()))
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 

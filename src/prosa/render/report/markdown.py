@@ -93,7 +93,7 @@ class FenceBlock(Struct, frozen=True):
             return _fence(with_escapes(self.text))
         data = self.text.encode("utf-8", "surrogatepass")
         digest = sha256(data).hexdigest()
-        where = f"; it is whole in {code(whole[digest])}" if digest in whole else ""
+        where = f"; the full text is in {code(whole[digest])}" if digest in whole else ""
         note = f"\nCut here. All of it has {len(data):,} bytes and the SHA-256 `{digest}`{where}.\n"
         left = max(0, room - len(note.encode()) - 2 * MAX_TICKS - 20)
         shown = with_escapes(self.text[:left]).encode()[:left].decode(errors="ignore")

@@ -151,9 +151,9 @@ def one_line(text: str, most: int) -> str:
 def cut_note(size: int, digest: str, whole: Whole, where: str = "") -> str:
     """Return what is said of a text that is cut: its bytes, its SHA-256, and where it is whole."""
     path = whole.get(digest)
-    found = f"; <code>{where}</code> has it whole" if where else ""
+    found = f"; <code>{where}</code> has the full text" if where else ""
     if path is not None:
-        found = f'; <a href="./{escape(quoted_relative(path.lstrip("/")))}">it is whole in a file</a>'
+        found = f'; <a href="./{escape(quoted_relative(path.lstrip("/")))}">the full text is in a file</a>'
     return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>{found}.</p>'
 
 

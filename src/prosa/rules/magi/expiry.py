@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prosa.dialects.magi.model import MagiModel
 
 _FIELD = "expired-date"
-_ADVICE = "bring it up to date and move the date, or take the document out of use"
+_ADVICE = "update the document and move the date, or retire it"
 
 
 @RULES.document("MG008", "expired-document", Severity.WARNING)
@@ -61,7 +61,7 @@ def _lent(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Fi
     lent = lent_in(corpus, real, reading).get(_FIELD)
     if lent is None or not isinstance(lent.value, str) or not _is_over(lent.value, now):
         return None
-    message = f"this document expired on {lent.value}, says {lent.by} for it"
+    message = f"this document expired on {lent.value}, according to {lent.by}"
     return Finding(message, reading.front.anchor, (_ADVICE,))
 
 

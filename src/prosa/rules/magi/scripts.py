@@ -189,7 +189,7 @@ def stray_region_marker(subject: Subject[MagiModel]) -> Iterator[Finding]:
     model = subject.model
     for span in model.stray_markers:
         message = "this marker of a written result belongs to no result"
-        notes = ("a result stands between `<!-- ai-result {…} -->` and `<!-- /ai-result -->`",)
+        notes = ("a result is between `<!-- ai-result {…} -->` and `<!-- /ai-result -->`",)
         yield Finding(message, span, notes)
 
 

@@ -40,7 +40,7 @@ def program_name_form(subject: ProgramSubject) -> Iterator[Finding]:
     model = subject.program.model
     wire = tool_name(model.name)
     if "name" in model.spans and wire != model.name:
-        message = f"the name `{shown(model.name)}` is no tool name: programs that import it call it `{wire}`"
+        message = f"the name `{shown(model.name)}` is not a tool name: programs that import it call it `{wire}`"
         note = f"a tool name is at most {MAX_TOOL_NAME} letters, digits, `_` and `-`"
         yield Finding(message, model.span("name"), (note,))
 
@@ -236,7 +236,7 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
             continue
         guess = nearest(server, [each.name for each in model.mcp_servers])
         note = f"did you mean the server `{guess}`?" if guess else "declare it under `mcp_servers`"
-        message = f"`{name}` is no tool: the program has no server `{server}`"
+        message = f"`{name}` is not a tool: the program has no server `{server}`"
         meant = Misspelling(server, guess) if guess else None
         yield Finding(message, span, (note,), misspelling=meant)
 
@@ -250,5 +250,5 @@ def _not_named(name: str, server: ServerModel, span: Span) -> Iterator[Finding]:
         guess = nearest(name, names)
         note = f"did you mean `{guess}`?" if guess else "name it under `tools` of the server"
         meant = Misspelling(name, guess) if guess else None
-        message = f"`{name}` is no tool: `tools` of the server `{shown(server.name)}` does not name it"
+        message = f"`{name}` is not a tool: `tools` of the server `{shown(server.name)}` does not name it"
         yield Finding(message, span, (note,), misspelling=meant)

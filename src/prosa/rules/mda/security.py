@@ -71,7 +71,7 @@ def integrity_mismatch(subject: Subject[MdaModel]) -> Iterator[Finding]:
     if wanted is not None and wanted != stored.text:
         why = "prosa fmt --rehash writes the digest of the text as it is" if not model.signatures else ""
         notes = (f"it is {wanted}", why or "the signatures are of the digest that is written")
-        yield Finding("the digest is not that of the document: either of them was changed", stored.span, notes)
+        yield Finding("the digest does not match the document: one of them was changed", stored.span, notes)
 
 
 @RULES.document("MA014", "digest-of-other-algorithm", Severity.ERROR)

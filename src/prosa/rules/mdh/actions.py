@@ -48,7 +48,7 @@ def cross_origin_action(subject: Subject[NodeModel]) -> Iterator[Finding]:
         if own and http_origin(url.text) == own:
             yield _absolute(url, own, subject)
         else:
-            message = f"{action.title_for_people} calls `{shown(url.text)}`, which is no path on this site"
+            message = f"{action.title_for_people} calls `{shown(url.text)}`, which is not a path on this site"
             yield Finding(message, url.span, (_ORIGIN_NOTE, "write a path from the root of the site"))
 
 
@@ -279,7 +279,7 @@ class _Judge:
                 guess = nearest(name, sorted(declared.names))
                 notes = (f"did you mean `{guess}`?",) if guess else ()
                 meant = Misspelling(name, guess) if guess else None
-                yield self._problem(f"`{shown(name)}` is no parameter of it", each.key.span, notes, meant)
+                yield self._problem(f"`{shown(name)}` is not a parameter of it", each.key.span, notes, meant)
         given = {each.key.text for each in query}
         for needed in declared.required:
             if needed.text not in given:

@@ -130,7 +130,7 @@ def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
                 span = span_of(pair)
                 url = names.get(target.strip().lower(), "")
                 fix = _as_link(url, label or target, fragment, span) if url and not embed else None
-                message = f"the wikilink to `{shown(target)}` is no link for the readers of a site"
+                message = f"the wikilink to `{shown(target)}` is not a link for the readers of a site"
                 notes = () if fix else ("write `[text](/path)` with the URL of the node",)
                 yield page.real, Finding(message, span, notes, fix=fix)
 

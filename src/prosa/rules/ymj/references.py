@@ -76,7 +76,7 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
             if route is None or (url := route_url(str(route))) == md_url(name):
                 continue
             if not url:
-                message = f"`{shown(str(route))}` is no URL that a record may have: {route_fault(str(route))}"
+                message = f"`{shown(str(route))}` is not a URL that a record may have: {route_fault(str(route))}"
                 note = _FORM
             elif (owner := owners.setdefault(url, name)) != name:
                 message = f"`{shown(str(route))}` is the URL of {owner} too"

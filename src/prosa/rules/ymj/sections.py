@@ -202,7 +202,7 @@ def unknown_spec_version(subject: Subject[YmjModel]) -> Iterator[Finding]:
     entry, text = model.fields.get("ymj_spec"), model.text("ymj_spec")
     if entry is None or text is None or is_known(text):
         return
-    message = f"`{shown(text)}` is no known version of YMJ; the record is read permissively as {LATEST}"
+    message = f"`{shown(text)}` is not a known version of YMJ; the record is read permissively as {LATEST}"
     notes = [f"known are {KNOWN[0]} to {LATEST}"]
     if text == model.text("version"):
         notes.append("`version` is the version of this document, `ymj_spec` that of the format it follows")

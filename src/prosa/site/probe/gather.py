@@ -154,7 +154,7 @@ def _root_node(page: PageSeen, root: str) -> None:
         words = f"{reply.url} is not an MDH node: asked for Markdown, {reply.said}"
         raise NoSite(words, f"a node is Markdown with `id`, `type` and `title` in front matter; {root} is no such site")
     if markdown.text is not None and not markdown.text.lstrip("\ufeff").startswith("---"):
-        words = f"{reply.url} is no MDH node: its Markdown has no front matter"
+        words = f"{reply.url} is not an MDH node: its Markdown has no front matter"
         raise NoSite(words, "a node begins with `---`, `id`, `type` and `title`")
 
 

@@ -46,7 +46,7 @@ def negotiates_json(evidence: Evidence) -> Outcome:
     def look(_: PageSeen, reply: Reply) -> str | None:
         if not reply.is_json:
             return f"asked for application/json, {reply.said}"
-        return None if isinstance(reply.value, dict) else "the JSON of the node is no object that can be read"
+        return None if isinstance(reply.value, dict) else "the JSON of the node is not an object that can be read"
 
     return _each(evidence, "json", look)
 
@@ -254,7 +254,7 @@ def _calls(evidence: Evidence) -> Value:
 def _lacks(value: Value) -> str:
     """Return what is missing from the envelope. The last page may omit `links.next`."""
     if not isinstance(value, dict):
-        return "is no JSON object"
+        return "is not a JSON object"
     names = [name for name, parts in _ENVELOPE if not _is_there(parts, value)]
     if value_at(("page", "next_cursor"), value) in (None, ""):
         names = [name for name in names if name not in ("links.next", "page.next_cursor")]

@@ -101,7 +101,7 @@ def _catalog_faults(reply: Reply) -> Iterator[str]:
     value = _value(reply)
     sets = value.get("linkset") if isinstance(value, dict) else None
     if not isinstance(sets, list) or not sets:
-        yield "it is no object with a list `linkset`"
+        yield "it is not an object with a list `linkset`"
         return
     for at, each in enumerate(sets):
         if not isinstance(each, dict) or not isinstance(each.get("anchor"), str):
@@ -110,7 +110,7 @@ def _catalog_faults(reply: Reply) -> Iterator[str]:
         for rel, targets in each.items():
             fits = isinstance(targets, list) and all(isinstance(one, dict) and "href" in one for one in targets)
             if rel != "anchor" and not fits:
-                yield f"linkset[{at}].{shown(rel)} is no list of objects with `href`"
+                yield f"linkset[{at}].{shown(rel)} is not a list of objects with `href`"
 
 
 def openapi(evidence: Evidence) -> Outcome:
@@ -125,7 +125,7 @@ def _openapi_faults(reply: Reply, evidence: Evidence) -> Iterator[str]:
     value = _value(reply)
     version = value.get("openapi") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(version, str) or not version.startswith("3."):
-        yield "it is no object with `openapi: 3.…`"
+        yield "it is not an object with `openapi: 3.…`"
         return
     if not isinstance(value.get("info"), dict):
         yield "it has no `info`"
@@ -166,7 +166,7 @@ def server_card(evidence: Evidence) -> Outcome:
 
 def _card_faults(value: Value) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield "it is no object"
+        yield "it is not an object"
         return
     if value.get("$schema") != forms.CARD_SCHEMA:
         yield f"its `$schema` is not {forms.CARD_SCHEMA}"
@@ -209,7 +209,7 @@ def _signal_faults(line: str) -> Iterator[str]:
         if name in SIGNALS and value not in ("yes", "no"):
             yield f"`{shown(part.strip())}` must be `{name}=yes` or `{name}=no`"
         elif not value:
-            yield f"`{shown(part.strip())}` is no signal, as in `search=yes`"
+            yield f"`{shown(part.strip())}` is not a signal, as in `search=yes`"
 
 
 def linked(evidence: Evidence) -> Outcome:

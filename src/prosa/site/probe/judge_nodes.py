@@ -49,7 +49,7 @@ def _head(node: NodeSeen) -> Iterator[Mark]:
 def _lack(value: Node | None) -> str:
     if value is None:
         return "is missing"
-    return "has no value" if isinstance(value, Scalar) and not value.text.strip() else "is no text"
+    return "has no value" if isinstance(value, Scalar) and not value.text.strip() else "is not text"
 
 
 def unique_ids(evidence: Evidence) -> Outcome:
@@ -85,7 +85,7 @@ def _no_actions(node: NodeSeen) -> Iterator[Mark]:
         empty = isinstance(item, Scalar) and item.value is None and not isinstance(value, Sequence)
         if item is None or empty or (isinstance(item, Mapping) and item.entries):
             continue
-        yield node.mark(item.span.start, "an action is no mapping with `id`, `method` and `url`")
+        yield node.mark(item.span.start, "an action is not a mapping with `id`, `method` and `url`")
 
 
 def _incomplete(node: NodeSeen) -> Iterator[Mark]:
@@ -104,7 +104,7 @@ def _incomplete(node: NodeSeen) -> Iterator[Mark]:
 
 def _of_form(name: str, raw: Value) -> str:
     complaint = action_url_form(raw.text) if name == "url" and isinstance(raw, Scalar) else None
-    return complaint or "is no text"
+    return complaint or "is not text"
 
 
 def actions_stay(evidence: Evidence) -> Outcome:

@@ -105,7 +105,7 @@ class ProbedFiles(Struct, frozen=True):
         """Return the document. Raises `FileProblem` for any other file: its content was not kept."""
         if path in self.texts:
             return self.texts[path]
-        raise FileProblem(path, "unreadable" if self.exists(path) else "missing", "is no document of the site")
+        raise FileProblem(path, "unreadable" if self.exists(path) else "missing", "is not a document of the site")
 
     def real(self, path: Path) -> Path:
         """Return the path itself: there are no links."""
@@ -122,4 +122,4 @@ class ProbedFiles(Struct, frozen=True):
     def digest(self, path: Path, limit: int) -> str:
         """Never known. Raises `FileProblem`."""
         del limit
-        raise FileProblem(path, "unreadable", "is no file of this machine")
+        raise FileProblem(path, "unreadable", "is not a file of this machine")

@@ -58,7 +58,7 @@ async def _answered(scope: Scope, receive: Receive, web: Web, methods: Sequence[
     require_intent(web, require_reader(scope, web), csrf_of(scope))
     document = await asyncio.to_thread(document_below, scope, web, RUN)
     if document.view.dialect != "markdownlang":
-        raise Refused(404, "The document is no program.")
+        raise Refused(404, "The document is not a program.")
     key, body = idempotency_key(scope), await read_body(scope, receive)
     input_value = json_body(scope, body)
     if key and (known := runner.kept.begin(document.path, key, body)) is not None:
@@ -126,6 +126,6 @@ def _schema(scope: Scope, web: Web) -> Answer:
     view = document_below(scope, web, SCHEMA).view
     model = view.reading.model_of(MARKDOWNLANG) if view.reading is not None else None
     if model is None:
-        raise Refused(404, "The document is no program.")
+        raise Refused(404, "The document is not a program.")
     cache = PRIVATE if web.closed else PUBLIC
     return answer(f"{dump(output_schema(model))}\n", SCHEMA_TYPE, cache=cache)

@@ -278,7 +278,10 @@ def filter_of(query: Mapping[str, str]) -> tuple[RecordFilter, str]:
     try:
         moved = moment(since, datetime.now(UTC)) if since else ""
     except (ValueError, OverflowError):
-        return RecordFilter(), f"{since[:40]!r} is no moment: an age such as 7d or 12h, or a date such as 2026-03-01."
+        return (
+            RecordFilter(),
+            f"{since[:40]!r} is not a moment: an age such as 7d or 12h, or a date such as 2026-03-01.",
+        )
     started, _, name = before.partition("~")
     below = (started, name) if started and name else None
     return RecordFilter(found_kind, condition, program, moved, text, below), ""

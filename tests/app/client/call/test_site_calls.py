@@ -120,7 +120,7 @@ def test_ha12_a_redirect_keeps_the_credential_only_within_its_origin(site: Site)
         ("large", ["--max-size", "1KB"], "--max-size"),
         ("slow", ["--timeout", "0.1"], "did not answer within 0.1 s"),
         ("packed", [], "compressed answer"),
-        ("picture", [], "the answer is no text but image/png"),
+        ("picture", [], "the answer is not text but image/png"),
         ("gone", [], "the site answers 404 Not Found\n  {\n"),
         ("handed-on", ["--yes", "n=1"], "what it carries is not sent there"),
         ("foreign-schema", ["--yes"], "is the URL of another site"),

@@ -120,7 +120,7 @@ def test_a_site_whose_robots_txt_cannot_be_read_is_left_alone(site: Site, tmp_pa
     found, at = visit(site.url, "--crawl", str(tmp_path / "copy"))
     assert (found == 0) is allowed
     assert bool(site.paths()) is allowed and (tmp_path / "copy").exists() is allowed
-    assert allowed or "nothing of the site may be requested" in at.err
+    assert allowed or "no page of the site may be requested" in at.err
 
 
 def test_robots_txt_may_move_and_forbid_everything(site: Site, tmp_path: Path):
@@ -311,7 +311,7 @@ def test_a_folder_holds_the_copy_of_one_site(site: Site, tmp_path: Path):
     (tmp_path / STATE).write_text(json.dumps(state))
     assert len(crawl(site, tmp_path)) == 6
     status, at = visit(site.url, "--crawl", str(tmp_path / "index.md"))
-    assert status == 2 and "is no folder" in at.err
+    assert status == 2 and "is not a folder" in at.err
 
 
 def test_a_start_that_is_no_page_is_an_error(site: Site, tmp_path: Path):

@@ -61,7 +61,7 @@ def test_ha1_an_index_says_where_a_node_is(site: Site):
     [
         ("nope", 2, "it has 1 (has: ferry), 2 (rules: url:/rules)"),
         ("99", 2, "no link of"),
-        ("write", 2, "it is no web page"),
+        ("write", 2, "it is not a web page"),
         ("away", 2, "another site"),
         ("weather", 2, "--any-origin"),
         ("", 2, "no link of"),

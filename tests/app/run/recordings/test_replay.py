@@ -307,8 +307,8 @@ def test_x27_takes_of_one_input_stand_beside_each_other(tmp_path: Path) -> None:
         (lambda text: text[:-30], "does not end in a footer"),
         (lambda text: text.replace(":7", ":8"), "was edited after"),
         (lambda text: text.replace('"schema": "1"', '"schema": "2"'), "schema"),
-        (lambda text: "just text\n", "is no recording"),
-        (lambda text: "", "is no recording"),
+        (lambda text: "just text\n", "is not a recording"),
+        (lambda text: "", "is not a recording"),
     ],
 )
 def test_x27_a_file_that_cannot_be_played_is_a_sentence(tmp_path: Path, change: Any, words: str) -> None:
@@ -349,7 +349,7 @@ def test_x27_a_recording_is_written_again_and_its_old_long_values_go(tmp_path: P
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda text: "mine\n", "is no recording, and is not written over"),
+        (lambda text: "mine\n", "is not a recording, and is not written over"),
         (lambda text: text.replace(":7", ":8"), "was edited after it was recorded, and is not written over"),
         (
             lambda text: text.replace('"program": "say",\n    "input"', '"program": "say2",\n    "input"'),
@@ -384,7 +384,7 @@ def test_x27_a_file_that_changes_while_a_run_goes_on_is_left_and_the_output_is_n
 def test_x27_a_folder_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     path = program(tmp_path)
     (tmp_path / "tapes").write_text("a file")
-    with pytest.raises(CassetteProblem, match=r"nothing can be recorded in .*tapes: a file stands there"):
+    with pytest.raises(CassetteProblem, match=r"nothing can be recorded in .*tapes: a file is already there"):
         ran(path, GIVEN, [says(1)], record=Record(tmp_path / "tapes"))
 
 
@@ -435,7 +435,7 @@ def test_x27_an_answer_that_is_worth_nothing_without_its_secret_is_said(tmp_path
         ran(path, GIVEN, replay=Replay(tmp_path / "tapes"))
 
 
-@pytest.mark.parametrize(("pattern", "words"), [("(", "is no pattern (RE2)"), ("x*", "matches an empty text")])
+@pytest.mark.parametrize(("pattern", "words"), [("(", "is not a pattern (RE2)"), ("x*", "matches an empty text")])
 def test_x27_a_pattern_that_is_none_is_told_before_anything_is_asked(tmp_path: Path, pattern: str, words: str) -> None:
     path = program(tmp_path)
     status, at = command(

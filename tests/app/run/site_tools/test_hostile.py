@@ -51,7 +51,7 @@ def test_x9_schemas_of_a_page_are_bounded_together(site: Site, tmp_path: Path):
         (action("a", query={"optional": ["p" * (MAX_NAME + 1)]}), "it has more than"),
         (action("a", method="POST", content_type="text/plain", query={"optional": ["body"]}), "beside a body"),
         (action("a", method="STEAL"), "must be one of"),
-        (action("a", method="POST", body_schema={"type": 7}), "is no JSON Schema"),
+        (action("a", method="POST", body_schema={"type": 7}), "is not a JSON Schema"),
         (action("a", url="file:///etc/passwd"), "url"),
         ({"id": "a"}, "is missing"),
     ],
@@ -68,7 +68,7 @@ def test_schemas_that_would_take_time_without_end_are_not_offered(site: Site, tm
     bomb["$defs"]["d30"] = {}
     bomb["$ref"] = "#/$defs/d0"
     ran = on(site, tmp_path, action("a", method="POST", body_schema=bomb))
-    assert ran.names(1) == ["visit"] and "is no JSON Schema" in ran.results[0]
+    assert ran.names(1) == ["visit"] and "is not a JSON Schema" in ran.results[0]
 
 
 def test_a_get_has_no_body_whatever_the_page_says(site: Site, tmp_path: Path):

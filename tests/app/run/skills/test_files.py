@@ -57,7 +57,7 @@ def test_x32_a_text_file_is_read(home, path):
         ("folder/more.md", "a link leads there"),
         (".env", "not shown"),
         ("evals/evals.json", "not shown"),
-        ("assets/logo.png", "no text"),
+        ("assets/logo.png", "not text"),
         ("references/b.md", "no such file"),
         ("x" * 5_000, "cannot be read"),
     ],
@@ -70,7 +70,7 @@ def test_x32_what_is_not_given_is_said_without_a_path_of_the_host(home, tmp_path
 
 def test_x32_a_pipe_is_no_file(home):
     os.mkfifo(home / "pipe")
-    assert "no regular file" in read(home, "pipe").content
+    assert "not a regular file" in read(home, "pipe").content
     assert "pipe" not in skill_files(home)
 
 

@@ -137,7 +137,7 @@ def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | N
     if name not in LANGUAGES:
         guess = nearest(name, LANGUAGES)
         if guess is not None and language in LANGUAGES[guess]:
-            message = f"`{shown(name)}` is no block of a case; did you mean `{guess}`?"
+            message = f"`{shown(name)}` is not a block of a case; did you mean `{guess}`?"
             found = Problem("unknown-block", message, _info(document, fence), misspelling=Misspelling(name, guess))
             problems.append(found)
         return None

@@ -69,7 +69,7 @@ def _case(text: str, line: int, path: str) -> Case | RowProblem:
 def _wrong(row: dict[str, Value]) -> Iterator[str]:
     for key in row:
         if key not in COLUMNS and (guess := nearest(key, COLUMNS)) is not None and guess not in row:
-            yield f"`{shown(key)}` is no column of a case; did you mean `{guess}`?"
+            yield f"`{shown(key)}` is not a column of a case; did you mean `{guess}`?"
     if not isinstance(row.get("name", ""), str | int):
         yield "`name` is a text"
     found: list[Mistake] = list(mistakes(row["expect"])) if "expect" in row else []

@@ -146,7 +146,9 @@ def _unknown_kind(kind: str, node: Node) -> Problem:
     guess = nearest(kind, _WORDS)
     hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(_known())}"
     meant = Misspelling(kind, guess) if guess else None
-    return Problem("bad-assertion", f"`{shown(kind)}` is no type of an assertion; {hint}", node.span, misspelling=meant)
+    return Problem(
+        "bad-assertion", f"`{shown(kind)}` is not a type of an assertion; {hint}", node.span, misspelling=meant
+    )
 
 
 def _known() -> Iterator[str]:

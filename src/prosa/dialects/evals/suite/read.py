@@ -288,7 +288,7 @@ def _no_requests(top: Mapping, anchor: Span) -> Problem:
     )
     if entry is None or guess is None:
         return _shapeless("triggers", "an object", anchor)
-    message = f"`{shown(entry.key.text)}` is no list of requests; did you mean `{guess}`?"
+    message = f"`{shown(entry.key.text)}` is not a list of requests; did you mean `{guess}`?"
     meant = Misspelling(entry.key.text, guess)
     return Problem("unknown-evals-shape", message, entry.key.span, misspelling=meant)
 

@@ -47,7 +47,7 @@ def _named(subject: Subject[SuiteModel], written: str | None) -> ProgramModel | 
     except FileProblem as problem:
         return "does not exist" if problem.kind == "missing" else f"cannot be read: {problem.reason}"
     model = reading.model_of(MARKDOWNLANG)
-    return f"is no program: it is read as {reading.name}" if model is None else model
+    return f"is not a program: it is read as {reading.name}" if model is None else model
 
 
 def _program(subject: Subject[SuiteModel]) -> ProgramModel | None:
