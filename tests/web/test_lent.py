@@ -96,4 +96,4 @@ def test_x33_a_build_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         put(tmp_path / "site", path, content)
     assert main(["build", str(tmp_path / "site"), str(tmp_path / "out")]) == 0
     assert '"by": "docs/all.mda"' in (tmp_path / "out/docs/fog.json").read_text()
-    assert "lent by docs/all.mda" in (tmp_path / "out/docs/fog.html").read_text()
+    assert "inherited from docs/all.mda" in (tmp_path / "out/docs/fog.html").read_text()

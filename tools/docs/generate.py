@@ -35,7 +35,7 @@ PARTS = (
 
 
 MOVED = {
-    "audit.md": ("Auditing and improving", "improve.md#auditing-the-cases"),
+    "audit.md": ("Audits and improvement", "improve.md#auditing-the-cases"),
     "conformance.md": ("Compatibility and conformance", "compatibility.md#suites-of-other-projects"),
     "discovery.md": ("Serving a site", "serving.md#files-for-agents"),
     "limits.md": ("Compatibility and conformance", "compatibility.md#tested-environments"),
@@ -65,7 +65,7 @@ def stage(folder: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     for path, (title, address) in MOVED.items():
-        text = page("This page has moved", f"Its content is now in [{title}]({address}).")
+        text = page(f"Moved: {path.removesuffix('.md')}", f"The content of this page is now in [{title}]({address}).")
         (folder / "docs" / path).write_text(text, encoding="utf-8")
     return folder / "docs"
 

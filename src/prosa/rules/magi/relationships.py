@@ -169,5 +169,5 @@ def _disagreements(model: MagiModel) -> Iterator[Finding]:
     if found.left_out and entry is not None:
         labels = ", ".join(f"`[^{shown(each.label)}]`" for each in found.left_out[:MAX_NAMED])
         more = ", …" if len(found.left_out) > MAX_NAMED else ""
-        message = f"`{entry.key.text}` says nothing of {labels}{more}"
+        message = f"`{entry.key.text}` does not mention {labels}{more}"
         yield Finding(message, entry.key.span, (_NOTE,))

@@ -54,11 +54,16 @@
     });
   }
 
+  // Singular and plural are one word: who asks for "recording" wants the page "Runs and recordings".
+  function has(words, word) {
+    return words.some((each) => each === word || each === `${word}s` || word === `${each}s`);
+  }
+
   // How well a text is named by what was asked: every word of it, a beginning counting less than the whole.
   function named(words, asked, whole, part) {
     let sum = 0;
     for (const word of asked) {
-      if (words.includes(word)) sum += whole;
+      if (has(words, word)) sum += whole;
       else if (words.some((each) => each.startsWith(word))) sum += part;
       else return 0;
     }
@@ -90,8 +95,8 @@
       const title = named(page.words, asked, 30, 15) / Math.sqrt(1 + page.words.length / 4);
       const exact = page.words.join(" ") === asked.join(" ") ? 60 : 0;
       if (title || worth || (telling.length && matched.get(at) === telling.length)) {
-        const near = asked.reduce((sum, word) => sum + (page.words.includes(word) || page.file.includes(word) ? 8 : 0)
-          + (page.heads.some((each) => each.words.includes(word)) ? 2 : 0), 0);
+        const near = asked.reduce((sum, word) => sum + (has(page.words, word) || has(page.file, word) ? 8 : 0)
+          + (page.heads.some((each) => has(each.words, word)) ? 2 : 0), 0);
         hits.push({ page, place: worth > 0 && !exact ? place : null, score: title + worth + exact + near + (points.get(at) || 0) });
       }
     });
