@@ -131,6 +131,9 @@ def test_a_line_that_is_no_message_is_answered(folder: Path):
         b'{"jsonrpc": "2.0", "id": "four", "method": "ping", "params": [1]}': ("four", -32600),
         b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]': (None, -32600),
         b'{"jsonrpc": "2.0", "id": true, "method": 6}': (None, -32600),
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}': (None, -32600),
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}': (None, -32600),
+        b'{"jsonrpc": "2.0", "id": true, "method": "ping"}': (None, -32600),
     }
     unanswered = [
         b"",

@@ -14,12 +14,13 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
+import mcp_types
 from anyio.streams.memory import MemoryObjectSendStream
+from mcp.server import stdio
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCNotification
 from msgspec import Struct, field
 from pydantic import ValidationError
 
@@ -40,14 +41,39 @@ MAX_BODY = 4 * 1024 * 1024
 def serve_stdio(server: Server[Any]) -> None:
     """Answer on standard output what comes on standard input, until that ends."""
 
+    vars(stdio)["types"] = _MessageTypes()
+
     async def run() -> None:
-        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+        async with stdio.stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
             send, receive = anyio.create_memory_object_stream[Incoming]()
             group.start_soon(_relay, incoming, send, outgoing)
             await server.run(receive, outgoing, server.create_initialization_options())
             group.cancel_scope.cancel()
 
     anyio.run(run)
+
+
+class _MessageTypes:
+    """Stands for the types of messages where the library reads lines: a request whose id is null or 1.5 is none for it,
+    but a notification, and the id is gone before anything of ours sees the message."""
+
+    def __init__(self) -> None:
+        self.jsonrpc_message_adapter = self
+
+    def __getattr__(self, name: str) -> Value:
+        """Return what the library's types have."""
+        return getattr(mcp_types, name)
+
+    def validate_json(self, line: str, **named: Value) -> JSONRPCMessage:
+        """Return the message in a line. Raises `ValidationError`, and `WrongId`."""
+        message = mcp_types.jsonrpc_message_adapter.validate_json(line, **named)
+        if isinstance(message, JSONRPCNotification) and "id" in (_decoded(line) or ()):
+            raise WrongId("an id is a string or a whole number")
+        return message
+
+
+class WrongId(Exception):
+    """A request with an id that no answer can have."""
 
 
 async def _relay(
@@ -58,15 +84,18 @@ async def _relay(
     """Pass messages on, and refuse lines that are none, which the library drops: their client waits for an answer."""
     async with messages:
         async for each in incoming:
-            if not isinstance(each, ValidationError):
+            if not isinstance(each, ValidationError | WrongId):
                 await messages.send(each)
             elif (answer := refusal(each)) is not None:
                 await outgoing.send(SessionMessage(answer))
 
 
-def refusal(error: ValidationError) -> JSONRPCError | None:
+def refusal(error: ValidationError | WrongId) -> JSONRPCError | None:
     """Return the answer to a line that is no message, with the id of its request if it has one; None for a blank line,
     for a notification, and for an answer: one to that would have the id of a request of the client."""
+    if isinstance(error, WrongId):
+        data = ErrorData(code=INVALID_REQUEST, message="Invalid Request", data=str(error))
+        return JSONRPCError(jsonrpc="2.0", id=None, error=data)
     found = error.errors(include_url=False)
     reason, line = found[0]["msg"], found[0]["input"]
     if found[0]["type"] == "json_invalid":
