@@ -60,6 +60,15 @@ def test_what_needs_a_place_on_disk_refuses_a_dash(folder: Path, words: Sequence
     assert sorted(folder.rglob("*")) == before
 
 
+def test_a_search_of_excluded_words_says_where_they_stand(folder: Path):
+    environ = user(folder)
+    status, at = prosa("search", "-zebra", environ=environ)
+    hint = "words that begin with a dash stand behind --: prosa search -- -zebra"
+    assert (status, at.err) == (2, f"error: unknown flag -zebra\n  {hint}\n")
+    status, at = prosa("search", "--files", "--", "-count", environ=environ)
+    assert status == 0 and "chat.md" in at.out and "count.md" not in at.out
+
+
 def test_results_so_far_are_exported_to_standard_output(folder: Path):
     run = ("batch", "label.md", "--rows", "rows.csv", "-m", script(folder, {"content": '{"n": 1}'}))
     environ = user(folder)

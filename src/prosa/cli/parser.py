@@ -173,6 +173,8 @@ class Parser(argparse.ArgumentParser):
         near = nearest(word, (flag[2:] for flag in self._option_string_actions if flag.startswith("--")))
         if near:
             return f"did you mean --{near}?"
+        if any(action.dest == "words" for action in self._actions):
+            return f"words that begin with a dash stand behind --: {self.prog} -- {quote(name)}"
         return as_input if takes_inputs and value is not None else ""
 
     def _refuse_choice(self, name: str, value: str, known: list[str]) -> NoReturn:
