@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from sys import intern
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem
@@ -61,6 +62,7 @@ class ResidentCorpus(Struct, eq=False):
     def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
         """Return the documents at ``paths``, which are all below the root of ``scope``, checked."""
         seen = analyzer.analyses(paths)
+        _share_anchors(each.facts for each in seen.values())
         corpus = corpus_of(seen, analyzer, replace(scope, beside=None, metas=None), profile)
         entries = dict(corpus.entries)
         corpus = replace(corpus, entries=entries, names=None)
@@ -239,6 +241,13 @@ class ResidentCorpus(Struct, eq=False):
         source = (analysis.source if analysis is not None else None) or self.analyzer.files.read(Path(path))
         policy = self.profile.policy(real, analysis.strict if analysis is not None else None)
         return ordered(ranked(problems, self._rules, known.suppressions, source, policy))
+
+
+def _share_anchors(facts: Iterable[DocumentFacts]) -> None:
+    """Let equal anchors be one text: many documents have a heading of the same name. A set that is made of another one
+    has no room to grow."""
+    for each in facts:
+        force_setattr(each, "anchors", frozenset({*map(intern, each.anchors)}))
 
 
 def _order(real: Path) -> tuple[tuple[int, str], ...]:

@@ -280,7 +280,8 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
         scope = CorpusScope(root, rooted="guessed", complete=False)
         resident = ResidentCorpus.of((), analyzer, profile, scope)
     else:
-        scope = CorpusScope(root, None, group.rooted, None, group.file_names, group.listing, group.renames)
+        rest = replace(group, paths=(), unnamed=frozenset())  # it stays as long as the corpus
+        scope = CorpusScope(root, None, group.rooted, None, rest.file_names, rest.listing, rest.renames)
         resident = ResidentCorpus.of(group.paths, analyzer, profile, scope)
     if checker.store is not None:
         checker.store.close()
