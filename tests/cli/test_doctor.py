@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 
 from prosa.cli.main import main
+from prosa.dialects.markdownlang.agreement import PHRASES
 from tests.cli.desk import desk
 
 SECRET = "sk-do-not-show-this"
@@ -53,6 +54,14 @@ def test_a_new_installation_is_healthy_and_nothing_is_made(home: Path):
     assert checks["model"] == ("warning", said_of_it)
     assert checks["agreement"][0] == "note" and "prosa agree" in said
     assert "not made yet" in checks["cache"][1] and "none yet" in checks["index"][1]
+
+
+def test_la29_the_variable_that_accepts_the_agreement_is_seen(home: Path):
+    """LA29: a run passes with a phrase in it, so the agreement is not missing."""
+    _, checks, _ = doctor(home, MARKDOWNLANG_AGREE=PHRASES[3])
+    assert checks["agreement"] == ("ok", "accepted by MARKDOWNLANG_AGREE, as long as it is set")
+    _, checks, _ = doctor(home, MARKDOWNLANG_AGREE="yes")
+    assert checks["agreement"][0] == "warning" and "holds none of the 16 phrases" in checks["agreement"][1]
 
 
 def test_x7_keys_are_named_and_never_shown(home: Path):

@@ -34,7 +34,8 @@ from prosa.app.options import EMBEDDED, Environment, Options
 from prosa.app.run.server_credentials import configured
 from prosa.app.run.service import THREE_WAYS, Route, resolve, service_words
 from prosa.app.settings import settings_for
-from prosa.app.trust import stored_agreement
+from prosa.app.trust import AGREEMENT_VARIABLE, stored_agreement
+from prosa.dialects.markdownlang.agreement import PHRASES, index_of
 from prosa.extras import ALL, EXTRAS, LIBRARIES, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
@@ -306,8 +307,13 @@ def _embedded(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    found = stored_agreement(environ)
-    if found.problem:
+    found, phrase = stored_agreement(environ), environ.get(AGREEMENT_VARIABLE, "")
+    if found.record is None and index_of(phrase) is not None:
+        yield Finding("agreement", "ok", f"accepted by {AGREEMENT_VARIABLE}, as long as it is set")
+    elif found.record is None and phrase:
+        wrong = f"not accepted; {AGREEMENT_VARIABLE} is set, but holds none of the {len(PHRASES)} phrases"
+        yield Finding("agreement", "warning", wrong, "prosa agree")
+    elif found.problem:
         yield Finding("agreement", "warning", found.problem, "accept it again: prosa agree")
     elif found.record is None:
         yield Finding("agreement", "note", "not accepted; programs ask for it before their first run", "prosa agree")
