@@ -52,7 +52,7 @@ def prepared(url: str, *spans: tuple[int, int]) -> StoreServer:
         make_queue,
         leases.join(batch_record(total=len(items))),
         leases.put_items("b1", items),
-        leases.open_for_work("b1", "{}", turns=True),
+        leases.open_for_work("b1", "{}", invalidate=True),
         lambda database: enqueue(database, "b1", spans),
         lambda database: enqueue(database, "b1", spans),
     )
@@ -81,13 +81,13 @@ def test_x29_each_lease_is_one_workers_and_is_over_or_given_back(url: str):
         one, other = await opened(server, "one"), await opened(server, "other")
         try:
             mine, theirs = await one.take(["b1"], 2), await other.take(["b1", "b2"], 9)
-            keys = {(each.key.first, each.key.last, each.key.turn) for each in (*mine, *theirs)}
+            keys = {(each.key.first, each.key.last, each.key.fencing_token) for each in (*mine, *theirs)}
             assert keys == {(1, 2, 1), (3, 4, 1), (5, 6, 1)} and len(mine) == 2
             assert await other.take(["b1"], 9) == [] == await other.take(["b2"], 9)
             await one.end(mine[0], again=True)
             await one.end(mine[1], again=False)
             (again,) = await other.take(["b1"], 9)
-            assert (again.key.first, again.key.turn) == (mine[0].key.first, 2)
+            assert (again.key.first, again.key.fencing_token) == (mine[0].key.first, 2)
             for each in (again, *theirs):
                 await other.end(each, again=False)
         finally:
@@ -114,7 +114,7 @@ def test_x29_a_lease_that_is_worked_at_stays_and_one_that_nobody_hears_of_is_tak
                 assert await other.take(["b1"], 1) == [] and one.is_heard(mine)
                 await asyncio.wrap_future(fenced.do(runs.begin(run_record("b1.1"), lambda: "one")))
             (theirs,) = await until(lambda: other.take(["b1"], 1))
-            assert theirs.key.turn == 2 and not one.is_heard(mine)
+            assert theirs.key.fencing_token == 2 and not one.is_heard(mine)
             for refused in (runs.begin(run_record("b1.2"), lambda: "one"), lambda _: None):
                 with pytest.raises(TakenOver, match="another worker has taken over rows 1 to 2"):
                     await asyncio.wrap_future(fenced.do(refused))
@@ -145,7 +145,7 @@ def test_x29_a_worker_whose_own_sign_of_life_was_late_keeps_its_lease(url: str):
             (mine,) = await one.take(["b1"], 1)
             one.held[mine.job.id] = mine
             await until(lambda: _taken_again(one, mine))
-            assert mine.key.turn == 2
+            assert mine.key.fencing_token == 2
             write(server, lambda database: leases.require_lease(database, mine.key))
         finally:
             await one.aclose()
@@ -155,7 +155,7 @@ def test_x29_a_worker_whose_own_sign_of_life_was_late_keeps_its_lease(url: str):
 
 async def _taken_again(one: LeaseQueue, mine: Any) -> bool:
     assert await one.take(["b1"], 1) == []
-    return mine.key.turn > 1
+    return mine.key.fencing_token > 1
 
 
 def test_x29_a_process_that_is_frozen_in_a_transaction_holds_nothing_for_long(

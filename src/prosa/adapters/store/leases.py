@@ -40,11 +40,6 @@ class LeaseKey(Struct, frozen=True):
     last: int
     fencing_token: int
 
-    @property
-    def turn(self) -> int:
-        """The fencing token, by the name of its column."""
-        return self.fencing_token
-
 
 class LeasedRow(Struct, frozen=True):
     """An unfinished row. ``begun`` says whether a process has started it, ``crashes`` how many processes ended during
@@ -108,13 +103,13 @@ def join(batch: BatchRecord) -> Work[BatchRecord]:
     return work
 
 
-def open_for_work(batch: str, options: str, turns: bool) -> Work[None]:
-    """Open the batch for workers. With ``turns``, earlier leases become invalid."""
+def open_for_work(batch: str, options: str, *, invalidate: bool) -> Work[None]:
+    """Open the batch for workers. With ``invalidate``, earlier leases become invalid."""
 
     def work(connection: Database) -> None:
         text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
         connection.execute(text, (options, batch))
-        if turns:
+        if invalidate:
             connection.execute("UPDATE lease SET turn = turn + 1, holder = '' WHERE batch = ?", (batch,))
 
     return work

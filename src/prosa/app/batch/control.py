@@ -211,7 +211,7 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
     def work(connection: Database) -> int:
         found = batches.begin_again(batch.id, kinds)(connection)
         if found:
-            leases.open_for_work(batch.id, batch.options or "", turns=batch.state != "open")(connection)
+            leases.open_for_work(batch.id, batch.options or "", invalidate=batch.state != "open")(connection)
             queue.make_queue(connection)
             numbers = list(leases.undone(connection, batch.id))
             queue.enqueue(connection, batch.id, [(number, number) for number in numbers])

@@ -190,7 +190,7 @@ class SharedRows(Struct, eq=False):
                 return
             if record.state != "done":
                 batches.begin_again(batch, ("provider",))(connection)
-            leases.open_for_work(batch, options, turns=True)(connection)
+            leases.open_for_work(batch, options, invalidate=True)(connection)
             queue.drop(connection, batch)
             numbers = list(leases.undone(connection, batch))
             queue.enqueue(connection, batch, ranges(numbers, lease_size(len(numbers), at_once)))

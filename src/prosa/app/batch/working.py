@@ -1,7 +1,7 @@
 """Rows that are leased from a server, as a source of jobs (X29).
 
 In: batches that this process can run, a queue of leases. Out: rows that are over, each once; the others go back. Every
-write shows the turn of its lease, so a worker that was given up writes nothing more.
+write shows the fencing token of its lease, so a worker that was given up writes nothing more.
 """
 
 from __future__ import annotations
