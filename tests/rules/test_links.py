@@ -72,3 +72,11 @@ def test_x4_a_name_in_another_unicode_form_is_said_to_be_one(tmp_path: Path) -> 
     assert (
         it.out.count("there is `\u00e9.md`, which looks alike: its letters with marks are in the Unicode form NFC") == 1
     )
+
+
+def test_x6_l28_an_import_of_an_address_is_said_to_be_no_file(tmp_path: Path) -> None:
+    """X6, L28: the message does not look for the address as a file of the folder."""
+    program = "---\nname: p\ndescription: d\ninput: {type: object}\noutput: {type: object}\nimports: [{}]\n---\nHi.\n"
+    (tmp_path / "p.md").write_text(program.replace("{}", '"https://example.org/x.md"'))
+    _, it = prosa("check", tmp_path, "--no-cache", environ=user(tmp_path))
+    assert "unknown-import" in it.out and "nothing is fetched" in it.out and "looked for" not in it.out

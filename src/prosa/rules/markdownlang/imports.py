@@ -21,6 +21,8 @@ def unknown_import(subject: ProgramSubject) -> Iterator[Finding]:
         if each.state == "missing":
             message = f"the imported program `{shown(each.ref.text)}` does not exist"
             note = f"looked for {each.path}; a relative path starts at the folder of the importing file"
+            if "://" in each.ref.text:
+                note = "an import is a file, and nothing is fetched: save the program, and import it by its path"
             yield Finding(message, each.ref.span, (note,))
 
 
