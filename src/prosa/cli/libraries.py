@@ -57,7 +57,9 @@ def load_libraries() -> None:
     translation = {"gettext": lambda message: message, "ngettext": lambda one, many, n: one if n == 1 else many}
     with _standing_in(gettext=Later("gettext", translation)):
         import argparse  # noqa: F401 - for every module that imports it after this
-    with _standing_in(**{"urllib.parse": _calling("urllib.parse", "quote_from_bytes")}):
+    # `ntpath` looks for each function of Windows anew.
+    windows = {} if sys.platform == "win32" else dict.fromkeys(("nt", "_winapi"))
+    with _standing_in(**{"urllib.parse": _calling("urllib.parse", "quote_from_bytes")}, **windows):
         import pathlib  # noqa: F401
     _load_values()
 

@@ -11,7 +11,7 @@ import sys
 from prosa import __version__
 from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
-from prosa.cli.process import run
+from prosa.cli.process import end_at_interrupts, raise_interrupts, run
 
 TYPE_CHECKING = False  # that of `typing` would take as long as all else that help loads
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ EVERYWHERE = ("-q", "--quiet", "--debug")
 
 def entry() -> NoReturn:
     """Run the console script. Ends the process with the exit status."""
+    end_at_interrupts()
     run(main)
 
 
@@ -101,6 +102,7 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     from prosa.cli.libraries import load_libraries
 
     load_libraries()
+    raise_interrupts()
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)

@@ -34,6 +34,26 @@ HOLDERS = (
 normally."""
 
 
+_signal = __import__("_signal")  # `signal` makes enumerations of all its names, which takes as long as `argparse`
+
+
+def end_at_interrupts() -> None:
+    """Have Ctrl-C end the process at once, until `raise_interrupts`. While libraries are imported there is nothing to
+    lose, and `KeyboardInterrupt` would show where, or crash one whose C code imports more."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _interrupted)
+
+
+def raise_interrupts() -> None:
+    """Have Ctrl-C raise `KeyboardInterrupt` again."""
+    if _signal.getsignal(_signal.SIGINT) is _interrupted:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+
+
+def _interrupted(number: int, _: object) -> NoReturn:
+    os._exit(128 + number)
+
+
 def run(main: Callable[[], int]) -> NoReturn:
     """End the process with the exit status that ``main`` gives."""
     gc.set_threshold(COLLECT_AFTER, 50, 50)
