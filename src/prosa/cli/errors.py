@@ -48,6 +48,14 @@ def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> i
         end_with_failures(console, argv)
 
 
+def words_of(error: BaseException) -> str:
+    """Return why a run failed, in one line, for the summary and the events."""
+    if isinstance(error, KeyboardInterrupt | Stopped):
+        return "interrupted"
+    text = getattr(error, "message", None) or str(error)
+    return str(text) or type(error).__name__
+
+
 def end_with_failures(console: Console, argv: Sequence[str] = ()) -> None:
     """Print the errors of a command that prints JSON, as one line, the last on stderr."""
     if console.failures:

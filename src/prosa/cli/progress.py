@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.cli.console import Console
+from prosa.cli.errors import words_of
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.delivery import words
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -312,5 +312,5 @@ def watch_batch(console: Console, *, events: str | None, wanted: bool, prints: b
         try:
             yield at
         except BaseException as error:
-            at.failed(words(error))
+            at.failed(words_of(error))
             raise

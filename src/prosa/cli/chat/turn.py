@@ -25,11 +25,11 @@ from prosa.cli.chat.arguments import chat_choices
 from prosa.cli.chat.show import LiveReplies, deliver, is_live, print_turns
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import OK, report
+from prosa.cli.errors import OK, report, words_of
 from prosa.cli.options import options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import Watch, watch
-from prosa.cli.run.delivery import as_json, words
+from prosa.cli.run.delivery import as_json
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
 from prosa.runtime.budget import Ledger
@@ -47,13 +47,13 @@ def turn(args: argparse.Namespace, console: Console, message: str | None = None,
             try:
                 _take(args, console, at, progress, message, quiet=quiet)
             except BaseException as error:
-                at.ended(words(error))
+                at.ended(words_of(error))
                 raise
     except PipeClosed:
         _summary(args, console, progress, None)
         raise
     except BaseException as error:
-        _summary(args, console, progress, words(error))
+        _summary(args, console, progress, words_of(error))
         tell_unfinished(console, progress, args.store, error, "chat")
         raise
     if progress.tallies:

@@ -17,6 +17,7 @@ from prosa.app.options import AgentKeywords, CommandOptions, Options
 from prosa.cli.argument_types import output_file
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
+from prosa.cli.errors import words_of
 from prosa.cli.libraries import load_run_libraries
 from prosa.cli.options import (
     add_input,
@@ -34,7 +35,7 @@ from prosa.cli.options import (
     require_no_sites,
 )
 from prosa.cli.run.choosing import runs_scripts
-from prosa.cli.run.delivery import as_json, deliver, require_writable, words
+from prosa.cli.run.delivery import as_json, deliver, require_writable
 from prosa.cli.run.resuming import completed, tell_unfinished
 from prosa.data import Value
 
@@ -177,7 +178,7 @@ def execute(console: Console, job: Job) -> int:
             try:
                 result = _result(console, job, watching, progress)
             except BaseException as error:
-                watching.ended(words(error))
+                watching.ended(words_of(error))
                 raise
         deliver(console, result.output, job.output, as_text=result.is_text and not job.as_json)
         if result.unrecorded is not None:
@@ -186,7 +187,7 @@ def execute(console: Console, job: Job) -> int:
         _report(console, job, progress, None)
         raise
     except BaseException as error:
-        _report(console, job, progress, words(error))
+        _report(console, job, progress, words_of(error))
         if job.options.journal is not None and job.options.journal.again is not None:
             tell_unfinished(console, progress, job.options.journal.store, error)
         raise

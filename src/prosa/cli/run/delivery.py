@@ -1,6 +1,6 @@
-"""Shared output of commands that run something: a result on stdout or in a file, JSON, and the reasons of failures.
+"""Shared output of commands that run something: a result on stdout or in a file, and JSON.
 
-In: values and errors. Out: text. A result that could not be written is printed, so that it is not lost.
+In: values. Out: text. A result that could not be written is printed, so that it is not lost.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import os
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
 
@@ -50,11 +49,3 @@ def as_json(value: Value) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def words(error: BaseException) -> str:
-    """Return why a run failed, in one line, for the summary and the events."""
-    if isinstance(error, KeyboardInterrupt | Stopped):
-        return "interrupted"
-    text = getattr(error, "message", None) or str(error)
-    return str(text) or type(error).__name__

@@ -24,12 +24,12 @@ from prosa.app.scripts.plan import planned
 from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import FAILED, OK, WRONG_USE, say
+from prosa.cli.errors import FAILED, OK, WRONG_USE, say, words_of
 from prosa.cli.options import options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import Watch, watch
 from prosa.cli.run.choosing import loaded
-from prosa.cli.run.delivery import as_json, words
+from prosa.cli.run.delivery import as_json
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
 from prosa.render.plan import headed, result_line, result_text, scripts_plan_text
@@ -59,13 +59,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 environment = environment_of(console, args.file, at.notice)
                 status = _run(args, loaded(args, options, environment, console), console, at, progress, failed)
             except BaseException as error:
-                at.ended(words(error))
+                at.ended(words_of(error))
                 raise
     except PipeClosed:
         _summary(args, console, progress, None)
         raise
     except BaseException as error:
-        _summary(args, console, progress, words(error))
+        _summary(args, console, progress, words_of(error))
         tell_unfinished(console, progress, args.store, error)
         raise
     _summary(args, console, progress, failure_of(failed))
