@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Route
 
-from tests.browser.browsing import DESK, PHONE, SCHEMES, SIZES, Browsing, looked_at
+from tests.browser.browsing import DESK, LOOKS, PHONE, SIZES, Browsing, looked_at
 from tests.browser.looking import faint, nameless, stops, too_wide
 
 NODES = (
@@ -33,8 +32,8 @@ def test_a_page_fits_its_window_and_can_be_read(site: str, path: str, browse: Br
     browse.expected.append("status of 404")
     page = browse(f"{request.getfixturevalue(site)}{path}")
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    for size, scheme in product(SIZES.values(), SCHEMES):
-        looked_at(page, size, scheme)
+    for size, scheme in LOOKS:
+        looked_at(page, SIZES[size], scheme)
         assert too_wide(page) == []
         assert faint(page) == {}
 
