@@ -24,13 +24,14 @@ from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks
-from prosa.rules.rule import AmongCheck, Bound, Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
+from prosa.rules.rule import Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
 from prosa.source import Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
     from prosa.dialects.reading import DialectReading
     from prosa.graph import LoadedProgram
+    from prosa.rules.rule import AmongCheck, Bound
 
 
 class CheckedDocument(Struct, frozen=True):

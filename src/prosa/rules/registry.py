@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects import DialectName
 from prosa.regex import regex
-from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Removed, Rule, RuleSet
+from prosa.rules.rule import Removed, Rule, RuleSet
+
+if TYPE_CHECKING:
+    from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck
 
 _Check = TypeVar("_Check")
 

@@ -238,17 +238,15 @@ class Finding(Struct, frozen=True):
         )
 
 
-DocumentCheck: TypeAlias = Callable[[Subject[M]], Iterable[Finding]]
-
-ProgramCheck: TypeAlias = Callable[[ProgramSubject], Iterable[Finding]]
-
 CorpusFindings: TypeAlias = Iterable[tuple[Path, Finding]]
 """Findings, each with the real path of the document it is in."""
 
-CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
-
-AmongCheck: TypeAlias = Callable[[Corpus, Path, DocumentFacts], Iterable[Finding]]
-"""Returns the findings in one document, from its facts and the names of the corpus."""
+if TYPE_CHECKING:  # generic types take as long to make as classes
+    DocumentCheck: TypeAlias = Callable[[Subject[M]], Iterable[Finding]]
+    ProgramCheck: TypeAlias = Callable[[ProgramSubject], Iterable[Finding]]
+    CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
+    AmongCheck: TypeAlias = Callable[[Corpus, Path, DocumentFacts], Iterable[Finding]]
+    """Returns the findings in one document, from its facts and the names of the corpus."""
 
 
 class Bound(Struct, Generic[_Check], frozen=True):
@@ -259,7 +257,7 @@ class Bound(Struct, Generic[_Check], frozen=True):
 
 
 def found_by(
-    bound: Iterable[Bound[Callable[P, Iterable[Finding]]]], *args: P.args, **kwargs: P.kwargs
+    bound: "Iterable[Bound[Callable[P, Iterable[Finding]]]]", *args: P.args, **kwargs: P.kwargs
 ) -> list[Problem]:
     """Return what some rules find. A rule that fails is a finding itself, and keeps no other from looking."""
     problems: list[Problem] = []
@@ -272,7 +270,7 @@ def found_by(
     return problems
 
 
-def found_in_corpus(bound: Bound[CorpusCheck], corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+def found_in_corpus(bound: "Bound[CorpusCheck]", corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """Yield the findings of a corpus rule. A failure is reported at the first document of its dialect."""
     try:
         for real, finding in bound.check(corpus):
@@ -305,10 +303,10 @@ class RuleSet(Struct, Generic[M], eq=False):
     corpus_topics: tuple[str, ...] = ()
     errors_stop: bool = False
     rules: dict[str, Rule] = field(default_factory=dict)
-    documents: list[Bound[DocumentCheck[M]]] = field(default_factory=list)
-    programs: list[Bound[ProgramCheck]] = field(default_factory=list)
-    corpora: list[Bound[CorpusCheck]] = field(default_factory=list)
-    among: list[Bound[AmongCheck]] = field(default_factory=list)
+    documents: "list[Bound[DocumentCheck[M]]]" = field(default_factory=list)
+    programs: "list[Bound[ProgramCheck]]" = field(default_factory=list)
+    corpora: "list[Bound[CorpusCheck]]" = field(default_factory=list)
+    among: "list[Bound[AmongCheck]]" = field(default_factory=list)
 
     def reported(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
@@ -318,32 +316,32 @@ class RuleSet(Struct, Generic[M], eq=False):
 
     def document(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, on_request: bool = False
-    ) -> Callable[[DocumentCheck[M]], DocumentCheck[M]]:
+    ) -> "Callable[[DocumentCheck[M]], DocumentCheck[M]]":
         """Declare a rule of one document, implemented by the function."""
         rule = self._declared("document", code, name, severity, strict, "nothing", on_request=on_request)
         return _binding(self.documents, rule)
 
     def program(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
-    ) -> Callable[[ProgramCheck], ProgramCheck]:
+    ) -> "Callable[[ProgramCheck], ProgramCheck]":
         """Declare a rule of a program with its imports."""
         return _binding(self.programs, self._declared("program", code, name, severity, strict, stops))
 
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
-    ) -> Callable[[CorpusCheck], CorpusCheck]:
+    ) -> "Callable[[CorpusCheck], CorpusCheck]":
         """Declare a rule of many documents together. It may use the content of documents of its dialect and of the
         nodes of sites, of all others only path, dialect and ids; its findings are in documents of its dialect."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
-    ) -> Callable[[AmongCheck], AmongCheck]:
+    ) -> "Callable[[AmongCheck], AmongCheck]":
         """Declare a rule of one document among those of its corpus: it only queries the names of the others
         (`rules.corpus_names`), so that it runs for the requested documents alone."""
         return _binding(self.among, self._declared("corpus", code, name, severity, strict, "nothing"))
 
-    def part_among(self, of: DocumentCheck[M]) -> Callable[[AmongCheck], AmongCheck]:
+    def part_among(self, of: "DocumentCheck[M]") -> "Callable[[AmongCheck], AmongCheck]":
         """Declare the part of a one-document rule that depends on other documents."""
         return _binding(self.among, next(each.rule for each in self.documents if each.check is of))
 
@@ -371,7 +369,7 @@ class RuleSet(Struct, Generic[M], eq=False):
         return rule
 
 
-def _binding(bound: list[Bound[_Check]], rule: Rule) -> Callable[[_Check], _Check]:
+def _binding(bound: "list[Bound[_Check]]", rule: Rule) -> "Callable[[_Check], _Check]":
     def bind(check: _Check) -> _Check:
         bound.append(Bound(rule, check))
         return check
