@@ -126,6 +126,8 @@ MOST_NAMED = 6
 
 def say_skipped(skipped: Skipped, args: argparse.Namespace, console: Console) -> None:
     """Report skipped files on stderr; beside JSON as lines of JSON."""
+    if not (skipped.files or skipped.folders):
+        return
     from prosa.render.json import dump
     from prosa.render.plain import safe
 
