@@ -90,7 +90,7 @@ def test_scripts_of_a_document_have_no_sites(tmp_path: Path):
     path = tmp_path / "a.mda"
     path.write_text("---\ntitle: A\n---\nText.\n")
     status, at = command("run", path, "--allow-actions", environ=user(tmp_path))
-    assert status == 2 and "--allow-actions is about the sites of a program" in at.err
+    assert status == 2 and "--allow-actions applies to the sites of a program" in at.err
 
 
 def test_a_terminal_is_read_only_when_there_is_a_line():
