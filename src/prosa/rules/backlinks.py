@@ -21,6 +21,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.references import Origin, Ref, RefKind
 from prosa.graph.names import PAGE_SUFFIXES, joined
 from prosa.graph.record import Reference
+from prosa.rules.readers import Readers
 from prosa.rules.rule import Corpus, DocumentFacts, LocalLink
 from prosa.source import FileProblem
 
@@ -36,7 +37,7 @@ class Backlinks(Struct, eq=False):
     relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
     _taken: Corpus | None = None
     _known: dict[Path, DocumentFacts] = field(default_factory=dict)
-    _asking: dict[str, set[Path]] = field(default_factory=dict)
+    _asking: Readers[str] = field(default_factory=Readers)
 
     def take(self, corpus: Corpus) -> None:
         """Update the index to the present documents; only those with changed facts are processed. After a change the
@@ -53,7 +54,7 @@ class Backlinks(Struct, eq=False):
 
     def of(self, labels: Iterable[str]) -> set[Path]:
         """Return the documents that refer to something with one of some labels."""
-        return {real for label in labels for real in self._asking.get(label, ())}
+        return self._asking.of(labels)
 
     def references(self, real: Path, facts: DocumentFacts) -> Iterator[Reference]:
         """Yield what a document refers to, each place once. Lines are not known here."""
@@ -69,9 +70,9 @@ class Backlinks(Struct, eq=False):
             self.relations |= {real: found} if found else {}
         new = self._asked(real, facts) if facts is not None else frozenset()
         for label in old - new:
-            self._asking[label].discard(real)
+            self._asking.discard(label, real)
         for label in new - old:
-            self._asking.setdefault(label, set()).add(real)
+            self._asking.add(label, real)
         if facts is not None:
             self._known[real] = facts
 

@@ -10,7 +10,7 @@ document that made it, so that a change determines which documents must be check
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from msgspec import Struct, field
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import FILE_SUFFIXES, PAGE_SUFFIXES, Key, folded, is_page, page_sources, stem_of, suffix_of
+from prosa.rules.readers import Readers
 from prosa.rules.rule import Corpus, DocumentFacts
 from prosa.source.files import compared_name, is_there
 
@@ -56,7 +57,7 @@ class CorpusNames(Struct, eq=False):
 
     corpus: Corpus
     _asking: set[Question] | None = None
-    _readers: dict[Question, Path | set[Path]] = field(default_factory=dict)
+    _readers: Readers[Question] = field(default_factory=Readers)
     _asked: dict[Path, tuple[Question, ...]] = field(default_factory=dict)
     _spaces: dict[str, dict[str, list[NamedDocument]]] = field(default_factory=dict)
     _paths: dict[str, Path] | None = None
@@ -132,7 +133,7 @@ class CorpusNames(Struct, eq=False):
         for question in [each for each in self._derived if _rests_on(each[1], before, after)]:
             changed.add(question)
             del self._derived[question]
-        return self._readers_of(changed)
+        return self._readers.of(changed)
 
     def touch(self, real: Path) -> set[Path]:
         """Take in that a file came, went or changed that is no document of the corpus. Return as much as `change`."""
@@ -144,7 +145,7 @@ class CorpusNames(Struct, eq=False):
         stale = [each for each in self._derived if each[1] != "lent"]
         for question in stale:
             del self._derived[question]
-        return self._readers_of({path, *inside, *stale})
+        return self._readers.of({path, *inside, *stale})
 
     @contextmanager
     def asked_by(self, real: Path) -> Iterator[None]:
@@ -157,33 +158,11 @@ class CorpusNames(Struct, eq=False):
             self._asking = None
         before = {*self._asked.pop(real, ())}
         for question in before - asking:
-            self._unread(question, real)
+            self._readers.discard(question, real)
         for question in asking - before:
-            self._read(question, real)
+            self._readers.add(question, real)
         if asking:
             self._asked[real] = tuple(asking)
-
-    def _read(self, question: Question, real: Path) -> None:
-        """Enter a reader of a question; most have one, and a set for each would take megabytes."""
-        known = self._readers.setdefault(question, real)
-        if isinstance(known, set):
-            known.add(real)
-        elif known != real:
-            self._readers[question] = {known, real}
-
-    def _unread(self, question: Question, real: Path) -> None:
-        known = self._readers[question]
-        if isinstance(known, set):
-            known.discard(real)
-        if not known or known == real:
-            del self._readers[question]
-
-    def _readers_of(self, questions: Iterable[Question]) -> set[Path]:
-        found: set[Path] = set()
-        for question in questions:
-            known = self._readers.get(question, ())
-            found.update((known,) if isinstance(known, Path) else known)
-        return found
 
     def _note(self, question: Question) -> None:
         if self._asking is not None:

@@ -29,6 +29,7 @@ from prosa.rules.engine import CorpusScope, check_among, corpus_of, ranked
 from prosa.rules.files import files_of
 from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
+from prosa.rules.readers import Readers
 from prosa.rules.registry import corpus_checks
 from prosa.rules.rule import Corpus, DocumentFacts, Rule, found_in_corpus
 from prosa.source import Span
@@ -54,7 +55,7 @@ class ResidentCorpus(Struct, eq=False):
     _groups: dict[str, GroupFindings] = field(default_factory=dict)
     _programs: dict[Path, ProgramFindings] = field(default_factory=dict)
     _versions: dict[str, int] = field(default_factory=dict)
-    _readers: dict[Path, set[Path]] = field(default_factory=dict)
+    _readers: Readers[Path] = field(default_factory=Readers)
     _rules: dict[str, Rule] = field(default_factory=dict)
     _dialects: Counter[DialectName] = field(default_factory=Counter)
 
@@ -83,7 +84,7 @@ class ResidentCorpus(Struct, eq=False):
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self.names.touch(real)
         changed = {real: self._named(real, path)} if is_document else {}
-        changed |= {reader: self._named(reader, reader) for reader in self._readers.get(real, ())}
+        changed |= {reader: self._named(reader, reader) for reader in self._readers.of((real,))}
         for each, name in changed.items():
             affected |= self._replace(each, name)
         self._renew()
@@ -148,10 +149,10 @@ class ResidentCorpus(Struct, eq=False):
     def _note_readings(self, real: Path, analysis: Analysis | None, before: Iterable[Path]) -> None:
         """Note which other files the problems of a document rest on."""
         for each in before:
-            self._readers.get(each, set()).discard(real)
+            self._readers.discard(each, real)
         for each in files_of(analysis.depends, self.analyzer.files) if analysis is not None else ():
             if each != real:
-                self._readers.setdefault(each, set()).add(real)
+                self._readers.add(each, real)
 
     def _count(self, real: Path, before: DocumentFacts | None, after: DocumentFacts | None) -> None:
         """Count the changes of the inputs of corpus rules (`RuleSet.corpus`). Moved places in a document do not count,
