@@ -23,8 +23,6 @@ sys.argv[1:] = ["check", {path!r}]
 entry()
 """
 
-posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-
 
 def interrupted(module: str, before: str = "") -> tuple[int, str]:
     """The end of a check that gets SIGINT when it looks for a module: its status, and what it said."""
@@ -33,18 +31,15 @@ def interrupted(module: str, before: str = "") -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@posix
 @pytest.mark.parametrize("module", ["prosa.cli.errors", "argparse", "uuid"])
 def test_while_libraries_are_imported_it_ends_at_once(module: str):
     assert interrupted(module) == (130, "")
 
 
-@posix
 def test_afterwards_it_ends_in_words():
     assert interrupted("prosa.cli.check") == (130, "interrupted\n")
 
 
-@posix
 def test_a_command_that_ignores_it_goes_on_ignoring_it():
     status, said = interrupted("argparse", "signal.signal(signal.SIGINT, signal.SIG_IGN)")
     assert status != 130
