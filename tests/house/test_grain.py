@@ -46,6 +46,7 @@ LATE: dict[str, str] = {
     "app.chat.prepare": "Skills are read only for a chat that is given some.",
     "app.check.check": "The cache of results loads only for a check that keeps them.",
     "app.check.gather": "The rules of a project's own files load only where it has such files.",
+    "app.check.project": "The rules of a project's own files load only for settings that say something.",
     "app.check.show": "Only what the dialect of the document needs is loaded to show it.",
     "app.corpus.ask": "What reads relationships loads only for a question that names a type of them.",
     "app.corpus.documents": "Links are followed in the index only for what lists them.",

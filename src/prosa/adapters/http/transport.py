@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from ssl import SSLContext
+from functools import cache
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 
 import httpcore2
 import httpx2
@@ -28,8 +29,8 @@ _PORTS = {"http": 80, "https": 443}
 class _WatchedTransport(httpx2.HTTPTransport):
     """The transport of httpx2 over connections that are watched."""
 
-    def __init__(self, watch: ExchangeWatch) -> None:
-        context = httpx2.create_ssl_context(trust_env=False)
+    def __init__(self, watch: ExchangeWatch, scheme: str) -> None:
+        context = _trusting() if scheme == "https" else SSLContext(PROTOCOL_TLS_CLIENT)
         super().__init__(verify=context, trust_env=False)
         # httpx2 takes no backend. What this attribute was is an empty pool, so nothing has to be closed.
         self._pool = httpcore2.ConnectionPool(
@@ -37,6 +38,12 @@ class _WatchedTransport(httpx2.HTTPTransport):
             keepalive_expiry=KEPT_SECONDS,
             network_backend=WatchedBackend(watch),
         )
+
+
+@cache
+def _trusting() -> SSLContext:
+    """Return what TLS is checked with. Loading the certificates takes 15 ms, and they are the same for every host."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class CheckedTransport(httpx2.BaseTransport):
@@ -48,7 +55,7 @@ class CheckedTransport(httpx2.BaseTransport):
     ) -> None:
         self._allow_private = allow_private
         self._named = named
-        self._inner: dict[str, httpx2.HTTPTransport] = {}
+        self._inner: dict[tuple[str, str], httpx2.HTTPTransport] = {}
         self._watch = ExchangeWatch(clock)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -65,10 +72,11 @@ class CheckedTransport(httpx2.BaseTransport):
             extensions=extensions,
         )
         # One pool for each name: two names at one address must not share a connection that TLS vouched for under one.
-        if host not in self._inner:
-            self._inner[host] = _WatchedTransport(self._watch)
+        pool = (request.url.scheme, host)
+        if pool not in self._inner:
+            self._inner[pool] = _WatchedTransport(self._watch, request.url.scheme)
         with self._watch.awaiting_head(host, extensions[DEADLINE]):
-            return self._inner[host].handle_request(sent)
+            return self._inner[pool].handle_request(sent)
 
     def close(self) -> None:
         """Close its connections."""
