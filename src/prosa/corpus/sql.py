@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from msgspec import Struct
@@ -72,8 +72,9 @@ class QueryAnswer(Struct, frozen=True):
 
 def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
     """Return the names of columns; the second one of a name is called `NAME_2`, and so on."""
-    names: list[str] = []
+    names: dict[str, Iterator[int]] = {}  # each with the numbers that have not been tried for it
     for name in columns:
-        others = (f"{name}_{number}" for number in count(2))
-        names.append(name if name not in names else next(each for each in others if each not in names))
+        if name in names:
+            name = next(each for number in names[name] if (each := f"{name}_{number}") not in names)
+        names[name] = count(2)
     return tuple(names)

@@ -260,3 +260,19 @@ def test_a_table_fits_what_is_in_it():
     ]
     assert render_csv(("a", "b"), [("x,y", None), ('"', 1.5)]) == 'a,b\n"x,y",\n"""",1.5'
     assert render_jsonl_rows(("a",), [(float("inf"),), (b"\xff",)]) == '{"a": ".inf"}\n{"a": "ff"}'
+
+
+def test_x10_a_name_that_each_column_has_is_numbered_without_trying_all_numbers_each_time():
+    compared: list[object] = []
+
+    class Counted(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(other)
+            return str.__eq__(self, other)
+
+    names = distinct_names([Counted("a") for _ in range(100)])
+    assert names == ("a", *(f"a_{number}" for number in range(2, 101)))
+    assert len(compared) < 1_000
