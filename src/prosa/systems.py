@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-AGENTS: Final = "agents are started on Linux and macOS only: elsewhere what they start might outlive them"
+AGENTS: Final = "agents start on Linux and macOS only, because their child processes might outlive them elsewhere"
 """The message where an agent is to be started."""
 
 ISOLATION: Final = "isolation needs Linux: agents run in bubblewrap"

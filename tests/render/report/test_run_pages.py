@@ -147,5 +147,5 @@ def test_x37_long_runs_and_batches_keep_the_limit(limit: int):
 )
 def test_x37_what_a_batch_cost_is_said_as_far_as_it_is_known(costs: tuple[float | None, ...], known: float, words: str):
     found = [RowResult(at, at, output=1, cost=cost, calls=1) for at, cost in enumerate(costs, 1)]
-    page = batch_page(BATCH, replace(COUNTS, cost=known), found)
+    page = batch_page(BATCH, replace(COUNTS, cost=known, unpriced=costs.count(None)), found)
     assert f"<dt>Cost</dt><dd>{words}" in page
