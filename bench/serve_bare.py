@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-KEPT = ("etag", "vary", "cache-control", "content-location", "link")
+KEPT = (b"etag", b"vary", b"cache-control", b"content-location", b"link")
 
 
 def application(file: Path) -> Starlette:
@@ -27,7 +27,7 @@ def application(file: Path) -> Starlette:
     from starlette.routing import Route
 
     known = {
-        (path, accept): (dict(headers), body.encode("utf-8"))
+        (path, accept): ([(name.encode(), value.encode("latin-1")) for name, value in headers], body.encode("utf-8"))
         for path, accept, headers, body in json.loads(file.read_text(encoding="utf-8"))
     }
 
@@ -36,9 +36,13 @@ def application(file: Path) -> Starlette:
         if found is None:
             return Response("", 404)
         headers, body = found
-        if request.headers.get("if-none-match") == headers["etag"]:
-            return Response(status_code=304, headers={name: headers[name] for name in KEPT if name in headers})
-        return Response(body, headers=headers)
+        answer = Response(body)
+        own = [pair for pair in answer.raw_headers if pair[0] not in dict(headers)]
+        answer.raw_headers = [*headers, *own]  # a name may come twice: `Link`
+        if request.headers.get("if-none-match") == answer.headers["etag"]:
+            answer = Response(status_code=304)
+            answer.raw_headers = [pair for pair in headers if pair[0] in KEPT]
+        return answer
 
     return Starlette(routes=[Route("/{path:path}", page)])
 
