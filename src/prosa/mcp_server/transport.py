@@ -41,7 +41,7 @@ MAX_BODY = 4 * 1024 * 1024
 def serve_stdio(server: Server[Any]) -> None:
     """Answer on standard output what comes on standard input, until that ends."""
 
-    vars(stdio)["types"] = _MessageTypes()
+    vars(stdio)["types"] = _MessageTypes()  # the module parses lines by this name and takes no other parser
 
     async def run() -> None:
         async with stdio.stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:

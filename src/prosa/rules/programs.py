@@ -41,7 +41,7 @@ class CheckedProgram(Struct, frozen=True):
     def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
         """Return what keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
 
-        An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
+        An import that was not opened because of `--root` is not an error of the document, but a run would miss a tool.
         """
         stops = ("everything",) if verb == "render" else ("everything", "run")
         return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)

@@ -1,7 +1,7 @@
-"""Who depends on what in a resident corpus: the documents by what they ask, in little memory.
+"""Documents of a resident corpus by what they ask of others: who must be checked again after a change.
 
 Most questions have one reader and few have many. A set of one path takes 216 bytes and thousands of them megabytes, so
-one reader is kept as it is and few as a tuple.
+a single reader is kept as a path and up to eight as a tuple.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
 
     KnownRecords: TypeAlias = StoredRecords
-    """What the index knows, for whoever asks by way of a use case."""
+    """What the index knows, for callers that reach it through a use case."""
 
 
 class CorpusDocuments(Struct, frozen=True):

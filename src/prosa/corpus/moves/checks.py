@@ -93,7 +93,7 @@ def _check_path(old: str, new: str, move: Move, world: World) -> None:
     if not name.lower().endswith(DOCUMENT_SUFFIXES):
         suffix = posixpath.splitext(old)[1]
         raise NameRefused(
-            f"{new} is not a name of a document: one ends in {', '.join(DOCUMENT_SUFFIXES)}",
+            f"{new} is not the name of a document: one ends in {', '.join(DOCUMENT_SUFFIXES)}",
             f"did you mean {new.rstrip('/')}{suffix}?",
         )
     if any(part.startswith(".") and part not in AGENT_FOLDERS for part in new.split("/")):
