@@ -229,7 +229,7 @@ def test_the_mode_of_a_file_moves_with_it(root: Path, cache: Path):
         ("a.md", "exists already"),
         ("notes/b.md", "already"),
         ("../b.md", "outside the root"),
-        ("notes/b.txt", "not a name of a document"),
+        ("notes/b.txt", "is not the name of a document"),
         ("notes/.b.md", "hidden"),
         ("no\nline.md", "printable"),
         (f"{'x' * 300}.md", "255 bytes"),
