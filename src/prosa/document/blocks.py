@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.document.model import Fence, Heading, Paragraph, Section
-from prosa.document.walk import FoundCode, FoundHeading, Parsed, Piece
+from prosa.document.walk import FoundCode, FoundHeading, Parsed, Piece, moved_pieces
 from prosa.regex import regex
 from prosa.source import Span
 
@@ -22,10 +22,16 @@ _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 
 def heading_texts(parsed: Parsed) -> tuple[str, ...]:
     """Return what a reader sees of each heading."""
+    if parsed.masked:
+        return tuple(_shown(parsed, found) for found in parsed.found.headings)
     return tuple(
-        "".join([_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE])
-        for found in parsed.found.headings
+        ["".join([text for kind, text, _ in found.pieces if kind in _VISIBLE]) for found in parsed.found.headings]
     )
+
+
+def _shown(parsed: Parsed, found: FoundHeading) -> str:
+    pieces = moved_pieces(found.pieces, found.moved)
+    return "".join([parsed.shown(text, parsed.span(where)) for kind, text, where in pieces if kind in _VISIBLE])
 
 
 class OutlineEntry(NamedTuple):
@@ -128,14 +134,10 @@ def _heading(parsed: Parsed, found: FoundHeading, plain: str) -> Heading:
     span = parsed.block(found.where)
     content = Span(span.start, span.start)
     if found.pieces:
-        start = parsed.place(found.pieces[0][2]["start"])
+        start = parsed.place(found.pieces[0][2]["start"] + found.moved)
         start -= parsed.source.text[span.start : start].endswith("\\")  # the parser drops the mark of an escape
         content = Span(start, parsed.place(found.end))
     return Heading(found.level, parsed.source.slice(content), span, content, found.outer is not None, plain)
-
-
-def _plain(parsed: Parsed, piece: Piece) -> str:
-    return parsed.shown(piece[1], parsed.span(piece[2])) if parsed.masked else piece[1]
 
 
 def _fence(parsed: Parsed, found: FoundCode, info: str) -> Fence:

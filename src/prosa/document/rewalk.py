@@ -11,7 +11,7 @@ Where the last two could matter, the whole text is walked.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import itemgetter
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 
-from prosa.document.walk import FoundCode, FoundHeading, FoundLink, Piece, WalkResult, walk
+from prosa.document.walk import FoundCode, FoundHeading, FoundLink, Piece, WalkResult, moved_pieces, walk
 from prosa.regex import regex
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ MAX_TEXTS = 2
 _HEADING = regex(rb"#{1,6}[ \t\n]")
 _LONGEST_MARK = 7
 """Bytes of the mark of a heading, with the blank behind it."""
+
+_LINE_END = b"\n"[0]
 
 _AFTER = b"# -\n"
 """A heading that closes what is open at the end of a part."""
@@ -64,21 +66,28 @@ class Change(Struct, frozen=True):
 def rewalk(data: bytes, before: bytes, found: WalkResult) -> WalkResult | None:
     """Return what the parser finds in a text, from what it ``found`` in the text ``before``, both as UTF-8; None where
     only a walk of the whole text shows that."""
-    if (b"[^" in data) != (b"[^" in before) or _may_lack_cells(data) or _may_lack_cells(before):
+    notes = _has_notes(before)
+    if _has_notes(data) != notes or _may_lack_cells(data) or _may_lack_cells(before):
         return None
-    starts = _sections(before, found)
-    change = _changed(data, before, starts)
-    parts = _defining(before, starts, change) if _DEFINES in before or _DEFINES in data else ()
+    change = _changed(data, before, found.headings)
     own = data[change.start : change.end]
-    if parts is None or _DEFINES in own:
+    if _DEFINES in own:
+        return None
+    parts = _defining(before, found, change) if b":" in before and _DEFINES in before else ()
+    if parts is None:
         return None
     if change.old_end == len(before):  # it ends the text
-        new = walk(own.decode(), footnotes=b"[^" in data) if not parts else None
+        new = walk(own.decode(), footnotes=notes) if not parts else None
     else:
-        new = walk(b"".join((own, _AFTER, *parts)).decode(), footnotes=b"[^" in data)
+        new = walk(b"".join((own, _AFTER, *parts)).decode(), footnotes=notes)
         new = new if _closes(new, len(own)) else None
     joined = _joined(found, new, change, len(own)) if new is not None else None
     return None if joined is None or (parts and _may_expand(joined, sum(map(len, parts)))) else joined
+
+
+def _has_notes(data: bytes) -> bool:
+    """Return whether a text may hold footnotes. One byte is found much faster than two."""
+    return b"^" in data and b"[^" in data
 
 
 def _may_lack_cells(data: bytes) -> bool:
@@ -89,35 +98,43 @@ def _may_lack_cells(data: bytes) -> bool:
     return (max(line.count(b"|") for line in lines) + 1) * len(lines) >= _CELLS
 
 
-def _sections(data: bytes, found: WalkResult) -> list[int]:
-    """Return where the sections of a text begin that are parsed as texts of their own; the first begins with it."""
-    match, last = _HEADING.match, b"\n"[0]
-    starts = (each.where["start"] for each in found.headings if each.outer is None)
-    return [0, *(at for at in starts if at and data[at - 1] == last and match(data, at) is not None)]
+def _sections(data: bytes, headings: Iterable[FoundHeading]) -> Iterator[int]:
+    """Yield where the sections of a text begin that are parsed as texts of their own, but for the first one, which
+    begins with the text."""
+    for each in headings:
+        at = each.where["start"]
+        if at and each.outer is None and data[at - 1] == _LINE_END and _HEADING.match(data, at) is not None:
+            yield at
 
 
-def _changed(data: bytes, before: bytes, starts: Sequence[int]) -> Change:
+def _changed(data: bytes, before: bytes, headings: Sequence[FoundHeading]) -> Change:
     """Return the sections that a change touches."""
     most = min(len(data), len(before))
-    same = _common(most, lambda count: data[:count] == before[:count])
-    ending = _common(most - same, lambda count: data[len(data) - count :] == before[len(before) - count :])
-    first = max(bisect_right(starts, same - _LONGEST_MARK) - 1, 0)
-    after = bisect_right(starts, len(before) - ending, first + 1)  # the line end in front of it is the same too
-    old_end = starts[after] if after < len(starts) else len(before)
-    return Change(starts[first], old_end, old_end + len(data) - len(before))
+    same = _common(most, lambda low, high: data[low:high] == before[low:high])
+    end, old_end = len(data), len(before)
+    ending = _common(
+        most - same, lambda low, high: data[end - high : end - low] == before[old_end - high : old_end - low]
+    )
+    at = bisect_right(headings, same - _LONGEST_MARK, key=_start_of_heading)
+    start = next(_sections(before, reversed(headings[:at])), 0)
+    at = bisect_right(headings, max(start, old_end - ending), lo=at, key=_start_of_heading)
+    after = next(_sections(before, headings[at:]), old_end)  # the line end in front of it is the same too
+    return Change(start, after, after + end - old_end)
 
 
-def _common(most: int, same: Callable[[int], bool]) -> int:
-    """Return the largest count up to ``most`` for which ``same`` is true."""
+def _common(most: int, same: Callable[[int, int], bool]) -> int:
+    """Return the largest count up to ``most`` of which all is the ``same``, of what stands from one count to another.
+    Nothing is compared twice."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if same(middle) else (low, middle - 1)
+        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
     return low
 
 
-def _defining(before: bytes, starts: Sequence[int], change: Change) -> list[bytes] | None:
+def _defining(before: bytes, found: WalkResult, change: Change) -> list[bytes] | None:
     """Return the sections with definitions; None where one of them changed."""
+    starts = [0, *_sections(before, found.headings)]
     parts: list[bytes] = []
     at = before.find(_DEFINES)
     while at >= 0:
@@ -150,22 +167,22 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
     """Return what stands before the change, in it, and behind it."""
     by, moved = change.start, change.end - change.old_end
 
-    def join(old: Sequence[T], new: Sequence[T], start: Callable[[T], int], shifted: Callable[[T, int], T]) -> list[T]:
+    def join(
+        old: list[T], new: list[T], start: Callable[[T], int], shifted: Callable[[Iterable[T], int], list[T]]
+    ) -> list[T]:
         first = bisect_left(old, change.start, key=start)
         rest = old[bisect_left(old, change.old_end, lo=first, key=start) :]
         inside = new[: bisect_left(new, own, key=start)]
-        return [
-            *old[:first],
-            *([shifted(each, by) for each in inside] if by else inside),
-            *([shifted(each, moved) for each in rest] if moved else rest),
-        ]
+        if by and inside:
+            inside = shifted(inside, by)
+        return [*old[:first], *inside, *(shifted(rest, moved) if moved else rest)]
 
     start = itemgetter("start")
     return WalkResult(
-        headings=join(old.headings, new.headings, lambda each: each.where["start"], _heading),
+        headings=join(old.headings, new.headings, _start_of_heading, _headings),
         paragraphs=join(old.paragraphs, new.paragraphs, _start_of_first, _marked),
         code_blocks=join(old.code_blocks, new.code_blocks, lambda each: each.where["start"], _code),
-        links=join(old.links, new.links, lambda each: each.where["start"], _link),
+        links=join(old.links, new.links, lambda each: each.where["start"], _links),
         quotes=join(old.quotes, new.quotes, start, _shifted),
         lists=join(old.lists, new.lists, start, _shifted),
         items=join(old.items, new.items, start, _shifted),
@@ -178,6 +195,10 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
     )
 
 
+def _start_of_heading(found: FoundHeading) -> int:
+    return found.where["start"]
+
+
 def _start_of_first(found: tuple[Range, object]) -> int:
     return found[0]["start"]
 
@@ -186,37 +207,56 @@ def _start_of_second(found: tuple[object, Range]) -> int:
     return found[1]["start"]
 
 
-def _shifted(where: Range, by: int) -> Range:
-    return {"start": where["start"] + by, "end": where["end"] + by}
+# Written out, since a call for each of what stands behind a change takes as long as all the rest.
 
 
-def _pieces(pieces: Sequence[Piece], by: int) -> list[Piece]:
-    return [(kind, text, {"start": at["start"] + by, "end": at["end"] + by}) for kind, text, at in pieces]
+def _shifted(found: Iterable[Range], by: int) -> list[Range]:
+    return [{"start": each["start"] + by, "end": each["end"] + by} for each in found]
 
 
-def _heading(found: FoundHeading, by: int) -> FoundHeading:
-    outer = _shifted(found.outer, by) if found.outer is not None else None
-    return FoundHeading(found.level, _shifted(found.where, by), _pieces(found.pieces, by), found.end + by, outer)
+def _headings(found: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
+    return [
+        FoundHeading(
+            each.level,
+            {"start": each.where["start"] + by, "end": each.where["end"] + by},
+            each.pieces,
+            each.end + by,
+            _shifted([each.outer], by)[0] if each.outer is not None else None,
+            each.moved + by,
+        )
+        for each in found
+    ]
 
 
-def _code(found: FoundCode, by: int) -> FoundCode:
-    return FoundCode(found.info, _shifted(found.where, by), _pieces(found.pieces, by), found.containers)
+def _code(found: Iterable[FoundCode], by: int) -> list[FoundCode]:
+    return [
+        FoundCode(each.info, _shifted([each.where], by)[0], moved_pieces(each.pieces, by), each.containers)
+        for each in found
+    ]
 
 
-def _link(found: FoundLink, by: int) -> FoundLink:
-    return FoundLink(found.tag, _shifted(found.where, by), found.text_end + by, found.image)
+def _links(found: Iterable[FoundLink], by: int) -> list[FoundLink]:
+    return [
+        FoundLink(
+            each.tag,
+            {"start": each.where["start"] + by, "end": each.where["end"] + by},
+            each.text_end + by,
+            each.image,
+        )
+        for each in found
+    ]
 
 
-def _marked(found: tuple[Range, bool], by: int) -> tuple[Range, bool]:
-    return _shifted(found[0], by), found[1]
+def _marked(found: Iterable[tuple[Range, bool]], by: int) -> list[tuple[Range, bool]]:
+    return [({"start": where["start"] + by, "end": where["end"] + by}, mark) for where, mark in found]
 
 
-def _named(found: tuple[str, Range], by: int) -> tuple[str, Range]:
-    return found[0], _shifted(found[1], by)
+def _named(found: Iterable[tuple[str, Range]], by: int) -> list[tuple[str, Range]]:
+    return [(name, {"start": where["start"] + by, "end": where["end"] + by}) for name, where in found]
 
 
-def _html(found: tuple[Range, list[Piece]], by: int) -> tuple[Range, list[Piece]]:
-    return _shifted(found[0], by), _pieces(found[1], by)
+def _html(found: Iterable[tuple[Range, list[Piece]]], by: int) -> list[tuple[Range, list[Piece]]]:
+    return [(_shifted([where], by)[0], moved_pieces(pieces, by)) for where, pieces in found]
 
 
 # The texts that an editor changes, with what was found in them.

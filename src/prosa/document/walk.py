@@ -35,14 +35,21 @@ Piece: TypeAlias = "tuple[str, str, Range]"
 """An event inside a block: its kind, its text and where it is."""
 
 
+def moved_pieces(pieces: Sequence[Piece], by: int) -> list[Piece]:
+    """Return the pieces of a block that lies so many bytes further on."""
+    return [(kind, text, {"start": at["start"] + by, "end": at["end"] + by}) for kind, text, at in pieces]
+
+
 class FoundHeading(Struct):
-    """``outer`` is the outermost block around it, or None; ``end`` where its last piece ends."""
+    """``outer`` is the outermost block around it, or None; ``end`` where its last piece ends. Its pieces lie ``moved``
+    bytes further on than they say: few who ask want to know where (`document.rewalk`)."""
 
     level: int
     where: Range
     pieces: list[Piece]
     end: int
     outer: Range | None
+    moved: int = 0
 
 
 class FoundCode(Struct):
