@@ -81,6 +81,12 @@ def _load_values() -> None:
         vars(typing)["ForwardRef"] = reference
 
 
+def load_event_loop() -> None:
+    """Import `asyncio` without TLS, for a process that lasts and opens no connection: OpenSSL takes megabytes of it."""
+    with _standing_in(**{name: Later(name, {}) for name in ("asyncio.sslproto", "ssl")}):
+        import asyncio  # noqa: F401
+
+
 def load_run_libraries() -> None:
     """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
     loop need, `jsonschema_rs`, which asks `email.utils` to read the time when it was built (that stays a text), and

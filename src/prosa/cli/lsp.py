@@ -11,6 +11,7 @@ import sys
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
+from prosa.cli.libraries import load_event_loop
 from prosa.cli.parser import WrongUse
 from prosa.extras import is_installed, lacking
 
@@ -27,6 +28,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     `WrongUse` if the library is missing."""
     if not is_installed("lsp"):
         raise lacking(WrongUse, "the language server", "lsp")
+    load_event_loop()
     from prosa.lsp.server import serve_stdio
     from prosa.lsp.wire import BrokenWire
 

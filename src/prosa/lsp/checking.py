@@ -13,6 +13,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES, EVALS
 from prosa.lsp.configuration import SECTION, read_configuration
 from prosa.lsp.documents import View, path_of
 from prosa.lsp.positions import protocol_diagnostics
+from prosa.source.files import sha256
 
 if TYPE_CHECKING:
     from prosa.lsp.session import SessionServer
@@ -138,6 +139,4 @@ def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabi
 
 def _mark(items: Sequence[types.Diagnostic]) -> str:
     """Return a text that stays the same as long as the diagnostics do."""
-    from hashlib import sha256
-
     return sha256(repr(items).encode("utf-8", "replace")).hexdigest()[:16]

@@ -8,7 +8,6 @@ is never overwritten.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -27,7 +26,7 @@ from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRef
 from prosa.corpus.moves.checks import Note
 from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
-from prosa.source.files import is_hidden
+from prosa.source.files import is_hidden, sha256
 
 _MAX_DIGESTED = 256 * 1024 * 1024
 """Bytes of a file that may be a document of a move."""
@@ -274,7 +273,7 @@ def _digest(path: Path) -> str:
 
 
 def _digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return sha256(text.encode("utf-8")).hexdigest()
 
 
 class Journal(Struct, frozen=True):
@@ -286,7 +285,7 @@ class Journal(Struct, frozen=True):
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Journal:
         """Return the journal of a corpus. Raises `OSError` where the cache is no private place."""
-        name = hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
+        name = sha256(os.fsencode(root)).hexdigest()[:32]
         return cls(private_dir(cache_dir(environ) / "moves") / f"{name}.json", root)
 
     def write(self, plan: Plan) -> None:

@@ -8,7 +8,6 @@ A document that differs from the index is refused: it has just changed.
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -34,6 +33,7 @@ from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
 from prosa.regex import any_of, regex
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
+from prosa.source.files import sha256
 from prosa.source.url import PATH_SAFE
 
 
@@ -363,4 +363,4 @@ def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
