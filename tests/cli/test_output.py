@@ -60,6 +60,29 @@ def test_what_needs_a_place_on_disk_refuses_a_dash(folder: Path, words: Sequence
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("place", ["-", "out.txt"])
+def test_an_output_that_would_hold_nothing_is_refused(folder: Path, place: str):
+    """The reply goes into the chat, and results of scripts into their document."""
+    (folder / "talk.md").write_text("### @user:\n\nHi\n", encoding="utf-8")
+    (folder / "notes.mda").write_text('```ai-script\n{"script_id": "a", "prompt": "Hi"}\n```\n', encoding="utf-8")
+    model = script(folder, {"content": "Hello"})
+    before = {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    for words, message in (
+        (("chat", "talk.md", "-m", model), "--output needs --export"),
+        (("run", "notes.mda", "--all", "--write", "-m", model), "--output and --write are two places"),
+    ):
+        status, at = prosa(*words, "-o", place, environ=user(folder))
+        assert status == 2 and message in at.err, at.err
+    assert {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()} == before
+
+
+def test_letters_behind_a_short_flag_without_a_value_are_no_flag(folder: Path):
+    status, at = prosa("search", "-hi", environ=user(folder))
+    hint = "words that begin with a dash stand behind --: prosa search -- -hi"
+    assert (status, at.err) == (2, f"error: unknown flag -hi\n  {hint}\n")
+    assert prosa("search", "-qh", environ=user(folder))[0] == 0
+
+
 def test_a_search_of_excluded_words_says_where_they_stand(folder: Path):
     environ = user(folder)
     status, at = prosa("search", "-zebra", environ=environ)

@@ -49,6 +49,16 @@ def model_of(text: str, path: str = "folder/report.md") -> ProgramModel:
     return read(SourceText(text, path))[0]
 
 
+def test_an_item_of_the_wrong_type_hides_no_other():
+    """What is right of a list is read, so that its imports are followed and its servers judged."""
+    text = "---\nname: a\nimports: [./b.md, [c]]\nmcp_servers: [x, {name: y, comand: z}]\noutput: {}\n---\nHi\n"
+    model, problems = read(SourceText(text, "a.md"))
+    assert [each.text for each in model.imports] == ["./b.md"]
+    assert [each.name for each in model.mcp_servers] == ["y"]
+    assert [each.rule for each in problems].count("wrong-type") == 2
+    assert any("comand" in each.message for each in problems)
+
+
 def rules_of(text: str) -> list[str]:
     return [problem.rule for problem in read(SourceText(text, "p.md"))[1]]
 

@@ -222,6 +222,19 @@ def test_x9_a_client_that_uses_all_it_may_have_is_refused_another():
     asyncio.run(run())
 
 
+def test_a_request_whose_id_no_answer_can_have_is_refused():
+    """As over standard input: it is no notification, for its client waits for an answer."""
+
+    async def run() -> None:
+        async with living() as asked:
+            session = await asked.begin()
+            for wrong in (None, 1.5, True, []):
+                assert (await asked.ask(PING | {"id": wrong}, session))[0] == 400, wrong
+            assert (await asked.ask({"jsonrpc": "2.0", "method": "notifications/initialized"}, session))[0] == 202
+
+    asyncio.run(run())
+
+
 def test_x9_the_default_bounds_keep_memory_small():
     """X9. Some 60 KB each."""
     assert transport.MOST * 60_000 <= 32_000_000 and transport.MOST_OF_CLIENT <= transport.MOST

@@ -26,6 +26,17 @@ RESULTS = {"type": "object", "properties": {"results": {"type": "array", "items"
 EITHER = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "integer"}}}]}
 
 
+def test_a_default_that_was_filled_in_is_not_what_was_found():
+    """X13. A message tells what was given, not what the schema added."""
+    inner = {"type": "object", "properties": {"s": {"default": 1}, "n": {}}, "required": ["n"]}
+    schema = {"type": "object", "properties": {"x": inner}, "allOf": [{"properties": {"y": inner}}]}
+    given: Any = {"x": {}, "y": {"t": 0}}
+    filled = {"x": {"s": 1}, "y": {"t": 0, "s": 1}}
+    words = [each.message.partition("found ")[2] for each in Schema(schema).problems(filled, given)]
+    assert sorted(words) == ["an empty object", "only `t`"]
+    assert "found only `s`" in Schema(inner).problems({"s": 1}, None)[0].message
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "pointer", "keyword", "message"),
     [

@@ -16,6 +16,7 @@ from prosa.dialects.table import known_dialect
 from prosa.regex import regex
 
 if TYPE_CHECKING:
+    from prosa.data import Value
     from prosa.records.run import StorePlace
 
 _SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
@@ -91,6 +92,21 @@ def output(text: str) -> str | None:
 def output_file(text: str) -> Path | None:
     """Return the file of `--output`; None, which is standard output, for `-`."""
     return None if text == "-" else Path(text)
+
+
+class OutputFile(argparse.Action):
+    """Keeps the file of `--output`, and in ``has_output`` that the flag was given: `-` is None, as without the flag."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse gives it
+        namespace: argparse.Namespace,
+        values: Value,
+        option_string: str | None = None,  # noqa: ARG002 - argparse gives it
+    ) -> None:
+        """Keep both."""
+        setattr(namespace, self.dest, values)
+        namespace.has_output = True
 
 
 def output_on_disk(text: str) -> str:

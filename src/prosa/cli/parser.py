@@ -143,6 +143,14 @@ class Parser(argparse.ArgumentParser):
         """Return whether the command defines this flag itself."""
         return flag in self._option_string_actions
 
+    def _is_short(self, letters: str) -> bool:
+        """Return whether letters are short flags without a value, of which the last may have its value behind it."""
+        for letter in letters:
+            action = self._option_string_actions.get(f"-{letter}")
+            if action is None or action.nargs != 0:
+                return action is not None
+        return True
+
     def _require_known(self, argv: Sequence[str]) -> None:
         """Refuse the first unknown flag before reporting missing ones. Argparse never takes a word as a value that
         starts with a dash, is no number and has no space."""
@@ -155,7 +163,7 @@ class Parser(argparse.ArgumentParser):
             if " " in word and at and argv[at - 1].startswith("-"):
                 continue
             # `-mNAME` is a short flag with its value; `-model` is a long one with a dash too few.
-            if word[1] != "-" and self.has_flag(word[:2]) and not self.has_flag(f"-{name}"):
+            if word[1] != "-" and self._is_short(word[1:]) and not self.has_flag(f"-{name}"):
                 continue
             following = argv[at + 1] if at + 1 < len(argv) and not argv[at + 1].startswith("-") else None
             value = word.partition("=")[2] if "=" in word else following

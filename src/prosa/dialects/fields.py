@@ -1,8 +1,8 @@
 """Field tables: what a dialect's mappings may hold, as data. One walk turns a table and a mapping into readings.
 
 In: a mapping of the front matter and its table. Out: the values that have the right shape, and the problems
-`missing-field`, `wrong-type`, `wrong-form`, `unknown-value` and `unknown-field`. A field that is wrong is reported and
-left out, so a reader never meets a value of a shape it did not ask for.
+`missing-field`, `wrong-type`, `wrong-form`, `unknown-value` and `unknown-field`. A field that is wrong, or an item of a
+list, is reported and left out, so a reader never meets a value of a shape it did not ask for.
 """
 
 from __future__ import annotations
@@ -84,6 +84,9 @@ ITEMS: dict[Kind, Kind] = {
 }
 """The kinds of list, and what each item of them is."""
 
+PARTIAL: frozenset[Kind] = frozenset({"strings-or-mappings", "mappings"})
+"""The lists that are read without the items that are wrong, so that these hide no finding about another item."""
+
 MAX_UNKNOWN = 100
 """Unknown fields reported for one mapping; each is compared with every known name."""
 
@@ -154,6 +157,8 @@ def read_fields(
         problems += wrong
         if not wrong:
             found[field.name] = entry
+        elif field.kind in PARTIAL and isinstance(entry.value, Sequence):
+            found[field.name] = _without_wrong_items(field, entry, entry.value)
     if entries:
         names = tuple(field.name for field in table)
         rest = (entry for entry in entries.values() if not owner.other(entry.key.text))
@@ -195,6 +200,11 @@ def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
                 yield _wrong_type(f"`{name}.{shown(entry.key.text)}`", "a string", entry.value)
     elif isinstance(node, Scalar):
         yield from _form_complaints(field, node, f"`{name}`")
+
+
+def _without_wrong_items(field: Field, entry: Entry, listed: Sequence) -> Entry:
+    right = tuple(item for item in listed.items if not any(_item_complaints(field, item, "")))
+    return Entry(entry.key, Sequence(right, listed.span))
 
 
 def _item_complaints(field: Field, item: Node, name: str) -> Iterator[Problem]:

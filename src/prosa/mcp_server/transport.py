@@ -16,11 +16,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import anyio
 import mcp_types
 from anyio.streams.memory import MemoryObjectSendStream
-from mcp.server import stdio
+from mcp.server import stdio, streamable_http
 from mcp.server.lowlevel.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCNotification
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+)
 from msgspec import Struct, field
 from pydantic import ValidationError
 
@@ -54,7 +62,7 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 class _MessageTypes:
-    """Stands for the types of messages where the library reads lines: a request whose id is null or 1.5 is none for it,
+    """Stands for the types of messages where the library reads them: a request whose id is null or 1.5 is none for it,
     but a notification, and the id is gone before anything of ours sees the message."""
 
     def __init__(self) -> None:
@@ -70,6 +78,13 @@ class _MessageTypes:
         if isinstance(message, JSONRPCNotification) and "id" in (_decoded(line) or ()):
             raise WrongId("an id is a string or a whole number")
         return message
+
+    def validate_python(self, message: Value, **named: Value) -> JSONRPCMessage:
+        """Return the message in the body of a request over HTTP. Raises `ValidationError`."""
+        read = mcp_types.jsonrpc_message_adapter.validate_python(message, **named)
+        if isinstance(read, JSONRPCNotification) and isinstance(message, dict) and "id" in message:
+            return JSONRPCRequest.model_validate(message)
+        return read
 
 
 class WrongId(Exception):
@@ -129,6 +144,7 @@ def http_application(
     """Return the server at `/mcp`. It only answers requests whose `Host` is one of ``hosts``, from pages of these
     hosts or from no page; a ``token`` is required if set. ``client`` maps an address to the name under which the
     sessions of one client are counted."""
+    vars(streamable_http)["jsonrpc_message_adapter"] = _MessageTypes()  # the module takes no other parser
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=list(hosts), allowed_origins=origins

@@ -24,7 +24,7 @@ _defaults = remembered(Defaults)
 def accept_input(program: Program, input_value: Value) -> Value:
     """Return the input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
     data = _defaults(program.input_schema).fill(input_value)
-    problems = compiled(program.input_schema).problems(data)
+    problems = compiled(program.input_schema).problems(data, input_value)
     if not problems:
         return data
     first = problems[0]

@@ -72,22 +72,23 @@ class Schema:
         self.raw = obj
         self._validator = _compiled(obj)
 
-    def problems(self, instance: Value) -> list[SchemaProblem]:
-        """Return every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid.
+    def problems(self, instance: Value, given: Value = None) -> list[SchemaProblem]:
+        """Return every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid. ``given`` is
+        the value before defaults were filled in.
 
         A value that is not JSON (NaN, keys that are not text, endless nesting) has exactly one problem, of the
         keyword ``type``.
         """
-        return [problem for problem, _ in self.problems_with_names(instance)]
+        return [problem for problem, _ in self.problems_with_names(instance, given)]
 
-    def problems_with_names(self, instance: Value) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
+    def problems_with_names(self, instance: Value, given: Value = None) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
         """Return the same, each with the properties at its place that nothing describes."""
         if (wrong := not_plain(instance, MAX_INSTANCE_DEPTH)) is not None:
             return [(SchemaProblem(format_pointer(wrong[0]), "type", wrong[1]), ())]
         errors = islice(self._validator.iter_errors(instance), MAX_PROBLEMS)
         return [
             (
-                SchemaProblem(format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw)),
+                SchemaProblem(format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw, given)),
                 tuple(map(str, getattr(error.kind, "unexpected", ()))),
             )
             for error in errors

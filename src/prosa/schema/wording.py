@@ -24,9 +24,12 @@ def keyword_of(error: LibraryError) -> str:
     return way[-1] if way else "false"
 
 
-def sentence(error: LibraryError, root: Value) -> str:
-    """Return what was expected and what was found, for one error."""
+def sentence(error: LibraryError, root: Value, given: Value = None) -> str:
+    """Return what was expected and what was found, for one error. ``given`` is the value before defaults were filled
+    in, if any were: they are not what was found."""
     kind = type(error.kind).__name__
+    if kind == "Required" and isinstance(before := _held(given, error.instance_path), Mapping):
+        return _required(error, root, before)
     describe = _SENTENCES.get(kind)
     return describe(error, root) if describe else str(error.message)
 
@@ -40,13 +43,15 @@ def _type(error: LibraryError, _: Value) -> str:
     return f"expected {listed(types)}, found {found(error.instance)}"
 
 
-def _required(error: LibraryError, root: Value) -> str:
+def _required(error: LibraryError, root: Value, given: Mapping[str, Value] | None = None) -> str:
     name = error.kind.property
     holders = _held(root, error.schema_path)
     if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping):
         present = [key for key, names in holders.items() if key in error.instance and name in names]
         return f"expected the property `{name}` because `{present[0] if present else '?'}` is there, found none"
-    return f"expected the property `{name}`, which is required, found {_keys(error.instance)}"
+    return (
+        f"expected the property `{name}`, which is required, found {_keys(error.instance if given is None else given)}"
+    )
 
 
 def _keys(value: Value) -> str:
@@ -166,7 +171,7 @@ def _property_name(error: LibraryError, root: Value) -> str:
 
 
 def _held(root: Value, path: Iterable[str | int]) -> Value:
-    """Return what stands at a path of the schema, or None."""
+    """Return what stands at a path of a schema or a value, or None."""
     for part in path:
         try:
             root = root[part]

@@ -22,6 +22,8 @@ def test_places_follow_the_environment_that_is_handed_over(tmp_path: Path, monke
     assert cache_dir({**user, "PROSA_CACHE_DIR": str(tmp_path / "c")}) == tmp_path / "c"
     assert home({"HOME": "/h"}) == Path("/h")
     assert home({}) == Path.home()
+    with pytest.raises(OSError, match="relative path, 'h'; set HOME to an absolute one"):
+        home({"HOME": "h"})
 
 
 def test_places_on_other_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

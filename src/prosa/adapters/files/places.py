@@ -58,12 +58,15 @@ def data_place(environ: Mapping[str, str]) -> Path:
 
 def home(environ: Mapping[str, str]) -> Path:
     """Return the user's home: ``HOME`` (``USERPROFILE`` on Windows), otherwise that of the system. Raises `OSError` if
-    there is none."""
+    there is none, and for a relative one, which would be another folder in every folder."""
     named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
     try:
-        return Path(named) if named else Path.home()
+        found = Path(named) if named else Path.home()
     except RuntimeError:
         raise OSError("this user has no home folder; set HOME") from None
+    if not found.root:
+        raise OSError(f"the home folder is a relative path, {str(found)!r}; set HOME to an absolute one")
+    return found
 
 
 def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = True) -> Path:

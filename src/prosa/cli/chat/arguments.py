@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.app.options import CommandOptions
-from prosa.cli.argument_types import count, output_file
+from prosa.cli.argument_types import OutputFile, count, output_file
 from prosa.cli.console import Console
 from prosa.cli.options import add_journal, add_limits, add_model, add_options, add_otel, add_recording, add_sites
 from prosa.cli.parser import WrongUse
@@ -84,7 +84,15 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
 def _add_exchange(group: argparse._ArgumentGroup) -> None:
     forms = ", ".join(FORMS)
     group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print the chat as {forms}")
-    group.add_argument("-o", "--output", type=output_file, metavar="FILE", help="write that here instead of to stdout")
+    group.set_defaults(has_output=False)
+    group.add_argument(
+        "-o",
+        "--output",
+        type=output_file,
+        action=OutputFile,
+        metavar="FILE",
+        help="write that here instead of to stdout",
+    )
     group.add_argument(
         "--import",
         dest="imported",
@@ -127,7 +135,7 @@ def require_sense(args: argparse.Namespace) -> None:
         raise WrongUse("--message and - both give a message: give one of them")
     if given and given[0] not in ("--dry-run",) and (args.message is not None or args.stdin):
         raise WrongUse(f"{given[0]} takes no message")
-    if args.output is not None and not args.exported:
+    if args.has_output and not args.exported:
         raise WrongUse("--output needs --export", hint="the reply is written into the chat")
     if args.speaker is not None and not _NAME.fullmatch(args.speaker):
         raise WrongUse(f"--as {args.speaker}: a name is made of letters, digits, `_`, `.` and `-`")

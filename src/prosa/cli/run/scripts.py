@@ -147,7 +147,7 @@ def require_sense(args: argparse.Namespace, found: Selection) -> None:
         raise WrongUse(f"{flag} needs blocks in the document, and --scripts takes them from {args.beside}")
     if found.choice.force and not found.choice.writes and args.record is None:
         raise WrongUse("--force is about results in the document: add --write or --stale")
-    if args.output is not None and found.choice.writes:
+    if args.has_output and found.choice.writes:
         raise WrongUse("--output and --write are two places for one result: give one of them")
     require_writable(args.output)
     if found.choice.writes:

@@ -91,7 +91,7 @@ def refused_test_input(subject: Subject[SuiteModel]) -> Iterator[Finding]:
         if (block is not None and block.value is MISSING) or expects_failure(case.value("run", None)):
             continue
         value = case.value("input", {})
-        for problem in schema.problems(fill_defaults(schema.raw, value)):
+        for problem in schema.problems(fill_defaults(schema.raw, value), value):
             where = f" at `{problem.pointer}`" if problem.pointer else ""
             yield Finding(f"the program refuses this input{where}: {problem.message}", _place(case, problem.pointer))
 
@@ -162,7 +162,7 @@ def _about_rows(rows: Iterator[Case | RowProblem], program: ProgramModel | None)
             yield line, f"two rows are called `{shown(row.name)}`"
         names.add(row.name)
         if taken is not None and not expects_failure(row.run):
-            for problem in taken.problems(fill_defaults(taken.raw, row.input)):
+            for problem in taken.problems(fill_defaults(taken.raw, row.input), row.input):
                 yield line, f"the program refuses this input: {problem}"
         wrong: Iterator[Mistake] = contradictions(row.expect, given) if row.expect is not MISSING else iter(())
         yield from ((line, each.message) for each in wrong)
