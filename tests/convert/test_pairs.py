@@ -142,3 +142,5 @@ def test_x31_a_document_with_crlf_stays_one(target):
     front = there[: there.index("---\r\n", 1)]
     assert front.count("\n") == front.count("\r\n") > 2
     assert converted(there, target, "magi").text == text
+    if target != "markdown":
+        assert there.count("\n") == there.count("\r\n")

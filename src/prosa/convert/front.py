@@ -159,13 +159,13 @@ def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Valu
     own = {name: value for name, value in fields.items() if name != CARRY}
     if isinstance(worded, str) and _says(worded, own):
         carry = write_yaml({CARRY: fields[CARRY]}) if CARRY in fields else ""
-        start, end = _with_ends_of(worded or body, "---\n", f"{carry}---\n{gap}")
+        start, end = with_ends_of(worded or body, "---\n", f"{carry}---\n{gap}")
         return f"{start}{worded}{end}{body}"
-    (front,) = _with_ends_of(body, f"---\n{write_yaml(fields)}---\n{gap}")
+    (front,) = with_ends_of(body, f"---\n{write_yaml(fields)}---\n{gap}")
     return front + body
 
 
-def _with_ends_of(text: str, *parts: str) -> tuple[str, ...]:
+def with_ends_of(text: str, *parts: str) -> tuple[str, ...]:
     """Return parts whose lines end with LF with the line end of the first line of a text, LF or CRLF."""
     first, found, _ = text.partition("\n")
     crlf = bool(found) and first.endswith("\r")
@@ -217,7 +217,7 @@ def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
             text, end = text[: entry.key.span.start] + text[after:], end - (after - entry.key.span.start)
             break
     raw = text[start:end]
-    if (raw,) == _with_ends_of(front.source.slice(front.body), write_yaml(fields)):
+    if (raw,) == with_ends_of(front.source.slice(front.body), write_yaml(fields)):
         return None
     return raw if _says(raw, fields) or _is_worded(front) else None
 

@@ -27,6 +27,7 @@ from prosa.convert.front import (
     read_part,
     texts_in,
     titled,
+    with_ends_of,
 )
 from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of, taken_by
 from prosa.convert.markdown import UNSOUND, ill_formed
@@ -87,12 +88,14 @@ def _split(body: str) -> tuple[str, Value]:
         data = json.loads(end[at + len(_OPEN) : -len(_CLOSE)])
     except (ValueError, RecursionError):
         return body, None
-    return (body, None) if carry_of(data) is None else (body[:at] + body[len(end) :].removesuffix("\n"), data)
+    rest = body[len(end) :].removesuffix("\n").removesuffix("\r")
+    return (body, None) if carry_of(data) is None else (body[:at] + rest, data)
 
 
 def _text(body: str, marks: Marks) -> tuple[str, TextKind]:
     if marks.request:
-        body = body.removesuffix(_REQUEST)
+        (asked,) = with_ends_of(body, _REQUEST)
+        body = body.removesuffix(asked)
     if marks.literal:
         text = spells(body)
         if text is not None:
@@ -118,7 +121,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
         notes.append(Note("guessed", "input", "the program takes nothing, as the prompt does", "/input"))
     elif "input" not in slots:
         slots["input"] = REQUEST
-        body, marks = f"{body}{'' if body.endswith(chr(10)) else chr(10)}{_REQUEST}", replace(marks, request=True)
+        (asked,) = with_ends_of(body, _REQUEST if body.endswith("\n") else f"\n{_REQUEST}")
+        body, marks = body + asked, replace(marks, request=True)
         notes.append(Note("guessed", "input", "the program takes a `request`, appended to the text", "/input"))
     if "output" not in slots:
         _guess_output(slots, text, notes)
@@ -126,7 +130,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     _guess_imports(slots, text, context, notes)
     fields = own_and_slots(piece, "program", ROWS, slots)
     whole = document(fields, body, bare=is_bare(piece), worded=piece.own_of("program").get(WORDED))
-    return NewDocument(whole + _comment(carry) if carry else whole, marks, tuple(notes))
+    comment = with_ends_of(whole, _comment(carry)) if carry else ()
+    return NewDocument("".join((whole, *comment)), marks, tuple(notes))
 
 
 _FIELDS = {row.slot: row.field for row in ROWS}
