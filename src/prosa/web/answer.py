@@ -48,8 +48,9 @@ _KEPT = frozenset((b"etag", b"vary", b"cache-control", b"content-location", b"li
 
 
 class Answer(Struct, frozen=True):
-    """An answer. ``tag`` is its entity tag, empty where it has none. A body that is too large to be held is read piece
-    by piece while it is sent: ``piece`` reads, ``size`` is that of the whole."""
+    """An answer. ``tag`` is its entity tag, empty where it has none; ``is_linked`` whether a header names what belongs
+    to it. A body that is too large to be held is read piece by piece while it is sent: ``piece`` reads, ``size`` is
+    that of the whole."""
 
     status: int
     headers: tuple[Header, ...]
@@ -58,6 +59,7 @@ class Answer(Struct, frozen=True):
     unchanged: tuple[Header, ...] = ()
     piece: Piece | None = None
     size: int = 0
+    is_linked: bool = False
 
 
 def answer(
@@ -75,7 +77,7 @@ def answer(
     content = body.encode("utf-8", "replace") if isinstance(body, str) else body
     tag = entity_tag(content, form) if tagged and status == 200 and cache != NEVER else ""
     head = _head(media_type, len(content), cache, headers, tag)
-    return Answer(status, head, content, tag, _unchanged(head))
+    return Answer(status, head, content, tag, _unchanged(head), is_linked=_is_linked(head))
 
 
 def large_answer(
@@ -83,7 +85,7 @@ def large_answer(
 ) -> Answer:
     """Return an answer whose body is streamed from a file."""
     head = _head(media_type, size, cache, headers, tag)
-    return Answer(200, head, b"", tag, _unchanged(head), piece, size)
+    return Answer(200, head, b"", tag, _unchanged(head), piece, size, _is_linked(head))
 
 
 def _head(media_type: str, size: int, cache: str, headers: Iterable[tuple[str, str]], tag: str) -> tuple[Header, ...]:
@@ -101,6 +103,10 @@ def _head(media_type: str, size: int, cache: str, headers: Iterable[tuple[str, s
 
 def _unchanged(head: tuple[Header, ...]) -> tuple[Header, ...]:
     return tuple(each for each in head if each[0] in _KEPT)
+
+
+def _is_linked(head: tuple[Header, ...]) -> bool:
+    return any(name == b"link" for name, _ in head)
 
 
 def _header(name: str, value: str) -> Header:

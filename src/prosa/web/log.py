@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from json.encoder import encode_basestring_ascii as quoted
 from queue import Full, Queue
 from threading import Thread
 
@@ -35,8 +36,8 @@ class AccessLog(Struct):
 
     def add(self, scope: Scope, status: int, seconds: float) -> None:
         """Note a request that was answered."""
-        client, method = json.dumps(client_of(scope)), json.dumps(scope["method"])
-        path = json.dumps(scope["raw_path"].decode("latin-1"))
+        client, method = quoted(client_of(scope)), quoted(scope["method"])
+        path = quoted(scope["raw_path"].decode("latin-1"))
         if not self._lines:
             self._since = time.monotonic()
         self._lines.append(

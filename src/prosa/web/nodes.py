@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.app.site.assets import Asset
+from prosa.app.site.catalogue import Catalogue
 from prosa.app.site.files import CHECK_SECONDS
 from prosa.app.site.live import LiveSite
 from prosa.app.site.neighbours import named_blocks, neighbourhood
@@ -111,6 +112,7 @@ class Nodes(Struct):
     _bytes: int = 0
     _making: dict[Key, asyncio.Task[CachedAnswer | None]] = field(default_factory=dict)
     _alone: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    _about: tuple[Catalogue | None, tuple[Header, ...]] = (None, ())
 
     async def __call__(self, scope: Scope, send: Send, reader: Reader) -> int:
         """Answer a GET or HEAD request for a path that belongs to no endpoint of the site."""
@@ -129,12 +131,18 @@ class Nodes(Struct):
 
     def _extra(self, made: Answer) -> Sequence[Header]:
         """Return what every answer of a node says of the site; it may change while the node does not."""
-        if all(name != b"link" for name, _ in made.headers):
+        if not made.is_linked:
             return ()
+        catalogue = self.web.site.index.catalogue
+        if self._about[0] is not catalogue:
+            self._about = catalogue, self._about_site()
+        return self._about[1]
+
+    def _about_site(self) -> tuple[Header, ...]:
         links = [each for each in self.web.links if each.rel != "llms-txt"]
         signal = self.web.site.options.signal
-        found = [(b"link", link_header(links, self.web.prefix).encode("latin-1"))]
-        return [*found, *([(b"content-signal", signal.encode("latin-1"))] if signal else [])]
+        found = (b"link", link_header(links, self.web.prefix).encode("latin-1"))
+        return (found, (b"content-signal", signal.encode("latin-1"))) if signal else (found,)
 
     async def _once(self, key: Key, reader: Reader) -> CachedAnswer | None:
         """Return the answer, built once for all concurrent requests. One that was started before this request and is

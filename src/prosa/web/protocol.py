@@ -11,6 +11,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any, Literal
 
@@ -151,7 +152,7 @@ class GuardedProtocol(HttpToolsProtocol):
             await send(message)
             if cycle.disconnected:
                 raise ConnectionResetError("the client has gone away")
-            self._sent += len(message.get("body", b"")) + sum(len(n) + len(v) for n, v in message.get("headers", ()))
+            self._sent += len(message.get("body", b"")) + sum(map(len, chain.from_iterable(message.get("headers", ()))))
 
         await app(scope, receive, sending)
 

@@ -98,10 +98,7 @@ def decoded(raw_path: bytes) -> str | None:
         return None
     if len(text) > MAX_PATH or not text.startswith("/") or _ODD.search(text):
         return None
-    parts = text[1:].removesuffix("/").split("/")
-    if text != "/" and any(not part or part.startswith(".") for part in parts):
-        return None
-    return text
+    return None if "//" in text or "/." in text else text
 
 
 def route_url(route: str) -> str:
