@@ -8,10 +8,11 @@ carry a second signature, so that no other site can fill them in (H20).
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
@@ -22,7 +23,8 @@ from prosa.render.page.model import Frame
 from prosa.site.discovery import Link
 from prosa.source.values import PartlyShown
 from prosa.web.answer import Scope, header_of
-from prosa.web.run.runner import Attempts
+from prosa.web.limits import network_of
+from prosa.web.run.problem import MINUTE, too_many
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
@@ -50,6 +52,35 @@ class SignIn(Protocol):
     def frame(self, reader: Reader, /) -> Frame:
         """Return what all pages for a reader share."""
         ...
+
+
+MAX_CLIENTS = 10_000
+"""Maximum number of clients whose wrong tokens are counted."""
+
+
+class Attempts(Struct):
+    """Wrong tokens by client: after ``most`` of them in a minute no further one is checked."""
+
+    most: int = 5
+    now: Callable[[], float] = time.monotonic
+    _failed: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
+
+    def require(self, client: str) -> None:
+        """Raise `Refused` for a client that has guessed too often."""
+        now, failed = self.now(), self._failed.get(network_of(client))
+        while failed and now - failed[0] >= MINUTE:
+            failed.popleft()
+        if failed and len(failed) >= self.most:
+            wait = math.ceil(MINUTE - (now - failed[0]))
+            raise too_many("That was the wrong token too often.", wait)
+
+    def failed(self, client: str) -> None:
+        """Note a wrong token."""
+        name = network_of(client)
+        self._failed.setdefault(name, deque()).append(self.now())
+        self._failed.move_to_end(name)
+        while len(self._failed) > MAX_CLIENTS:
+            self._failed.popitem(last=False)
 
 
 class Web(Struct, frozen=True):

@@ -16,10 +16,9 @@ from msgspec.structs import replace
 
 from prosa.web import context
 from prosa.web.application import reader_of
-from prosa.web.context import Sessions
+from prosa.web.context import Attempts, Sessions
 from prosa.web.run import sign_in
 from prosa.web.run.problem import Refused
-from prosa.web.run.runner import Attempts
 from prosa.web.run.sign_in import safe_back
 from tests.web.run.site import BEARER, FORM, JSON, TOKEN, greeting, site
 

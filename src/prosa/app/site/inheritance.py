@@ -13,6 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.read import decode
 from prosa.corpus.extract import footer_of
 from prosa.corpus.extracted import Facets, FieldRow
 from prosa.corpus.facets import by_name, facets_of, field_rows, guarded
@@ -22,7 +23,7 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, inherited_by
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI
-from prosa.source import FileProblem
+from prosa.source import FileProblem, SourceText
 
 FieldMetaFile: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
@@ -56,11 +57,13 @@ class MetaFiles(Struct):
         return each.stamp, self._meta(each)
 
     def _meta(self, each: FoundDocument) -> FieldMetaFile | None:
+        place = Path(each.place)
         try:
-            source = self.files.read(Path(each.place))
+            data = self.files.data(place)
+            if _GLOBS.encode() not in data:  # as good as every document
+                return None
+            source = SourceText(decode(place, data), str(place), "")
         except FileProblem:
-            return None
-        if _GLOBS not in source.text:
             return None
         reading = open_document(source, Hints(glob="magi" if each.hint == "magi" else None))
         model = reading.model_of(MAGI)

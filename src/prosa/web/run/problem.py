@@ -106,6 +106,15 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
 """The first class that fits decides."""
 
 
+MINUTE = 60.0
+"""Seconds over which runs and wrong tokens are counted."""
+
+
+def too_many(detail: str, wait: int) -> Refused:
+    """429 with the seconds after which to come again."""
+    return Refused(429, f"{detail} Try again in {wait} seconds.", headers=(("retry-after", str(wait)),))
+
+
 def refusal(error: Exception, root: Path) -> Refused:
     """Return the status and the words for an error of a run; for one of this program itself only that there was one."""
     if isinstance(error, Refused):

@@ -35,8 +35,7 @@ from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.messages import Meter
 from prosa.web.answer import Answer, Scope, header_of
-from prosa.web.limits import network_of
-from prosa.web.run.problem import Refused
+from prosa.web.run.problem import MINUTE, Refused, too_many
 
 if TYPE_CHECKING:
     from prosa.dialects.markdownlang import ProgramModel
@@ -137,12 +136,8 @@ def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any])
     task.add_done_callback(partial(runner.kept.finish, path, key))
 
 
-MINUTE = 60.0
 SOON = 5
 """Seconds after which a slot may be free; the duration of a run is unknown."""
-
-MAX_CLIENTS = 10_000
-"""Maximum number of clients whose wrong tokens are counted."""
 
 
 class Gate(Struct):
@@ -170,36 +165,6 @@ class Gate(Struct):
     def leave(self) -> None:
         """Return a place back."""
         self.inside -= 1
-
-
-class Attempts(Struct):
-    """Wrong tokens by client: after ``most`` of them in a minute no further one is checked."""
-
-    most: int = 5
-    now: Callable[[], float] = time.monotonic
-    _failed: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
-
-    def require(self, client: str) -> None:
-        """Raise `Refused` for a client that has guessed too often."""
-        now, failed = self.now(), self._failed.get(network_of(client))
-        while failed and now - failed[0] >= MINUTE:
-            failed.popleft()
-        if failed and len(failed) >= self.most:
-            wait = math.ceil(MINUTE - (now - failed[0]))
-            raise too_many("That was the wrong token too often.", wait)
-
-    def failed(self, client: str) -> None:
-        """Note a wrong token."""
-        name = network_of(client)
-        self._failed.setdefault(name, deque()).append(self.now())
-        self._failed.move_to_end(name)
-        while len(self._failed) > MAX_CLIENTS:
-            self._failed.popitem(last=False)
-
-
-def too_many(detail: str, wait: int) -> Refused:
-    """429 with the seconds after which to come again."""
-    return Refused(429, f"{detail} Try again in {wait} seconds.", headers=(("retry-after", str(wait)),))
 
 
 RUN = "/mdh/run"

@@ -21,8 +21,7 @@ from prosa.web.run.problem import GONE, ClientGone, Refused
 from prosa.web.run.result import html_page, said
 
 if TYPE_CHECKING:
-    from prosa.web.context import SignIn
-    from prosa.web.run.runner import Attempts
+    from prosa.web.context import Attempts, SignIn
 
 WRONG_SECONDS = 0.5
 """How late a wrong token is answered."""

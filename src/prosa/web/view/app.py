@@ -36,13 +36,12 @@ from prosa.runtime.errors import RunError, StoreProblem
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.application import HttpApp, reader_or_refusal, refused, token_required
 from prosa.web.assets import page_asset
-from prosa.web.context import Reader, Sessions
+from prosa.web.context import Attempts, Reader, Sessions
 from prosa.web.limits import Guard, Refusal
 from prosa.web.run import sign_in as signing
 from prosa.web.run.admission import csrf_of, form_fields, read_body, require_intent
 from prosa.web.run.problem import GONE, ClientGone, Refused
 from prosa.web.run.result import HTML, html_page
-from prosa.web.run.runner import Attempts
 from prosa.web.view.live import Broadcast
 
 SIGN_IN, SIGN_OUT, ASSETS = "/mdh/sign-in", "/mdh/sign-out", "/mdh/assets/"
