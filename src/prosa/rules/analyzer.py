@@ -331,6 +331,8 @@ def facts_beside(
     name = f"beside:{sighted.top}"
     kept = from_facts_row(store.get([name]).get(name, ""))
     seen = _looked_up(sighted, kept, known, analyzer)
+    if len(seen.facts) == len(seen.names) and not sighted.links:
+        return seen.facts
     missing = [Path(sighted.shown + path) for real, path in seen.names.items() if real not in seen.facts]
     linked = [Path(sighted.shown + path) for path in sighted.links]
     new = replace(analyzer, keep=False, progress=None).analyses([*missing, *linked], known) if missing or linked else {}
@@ -346,14 +348,19 @@ def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:
 def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collection[Path], analyzer: Analyzer) -> _Seen:
     """Compare the stored row with the present documents."""
     seen = _Seen({}, {}, {})
-    links = frozenset(sighted.links)
+    apart, left_out = (
+        frozenset(map(str, sighted.apart)),
+        {*map(str, known), *(sighted.top + each for each in sighted.links)},
+    )
     for folder, stamps in sighted.stamps.items():
         for name in sorted(stamps):
             path = folder + name
-            if path in links or (real := Path(sighted.top + path)) in known:
+            whole = sighted.top + path
+            if whole in left_out:
                 continue
+            real = Path(whole)
             seen.names[real] = path
-            if real in sighted.apart or not sighted.may_read(stamp := stamps[name]):
+            if whole in apart or not sighted.may_read(stamp := stamps[name]):
                 continue
             seen.stamps[path] = stamp
             row = kept.get(path)

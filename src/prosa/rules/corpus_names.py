@@ -170,9 +170,9 @@ class CorpusNames(Struct, eq=False):
 
     def _filled(self, space: str) -> dict[str, list[NamedDocument]]:
         found: dict[str, list[NamedDocument]] = {}
-        for real, facts in self.corpus.entries.items():
-            for name in _names(space, real, facts):
-                found.setdefault(name, []).append(NamedDocument(real, real.as_posix()))
+        for path, real in self._by_path().items():
+            for name in _names(space, real, self.corpus.entries[real]):
+                found.setdefault(name, []).append(NamedDocument(real, path))
         return found
 
     def _rename(
