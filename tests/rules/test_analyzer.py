@@ -206,6 +206,27 @@ def test_several_processes_find_what_one_finds(tmp_path: Path):
     assert found(tmp_path, Memory(), workers=Pool(2)) == alone
 
 
+def test_what_the_first_documents_load_forked_processes_have(tmp_path: Path):
+    corpus(tmp_path, analyzer.ENOUGH + 30)
+    made: list[str] = []
+
+    class Noting(Here):
+        def map(self, function, jobs):
+            made.append("others")
+            return super().map(function, jobs)
+
+    class Files(RootedFiles):
+        def read(self, path: Path) -> SourceText:
+            made.append("read")
+            return super().read(path)
+
+    paths = sorted(tmp_path.iterdir())
+    Analyzer(Files(tmp_path), Profile().hints, keep=False, workers=Noting()).analyses(paths)
+    first = made.index("others")
+    assert 0 < first <= analyzer.CHUNK
+    assert made.count("read") == len(paths)
+
+
 def test_few_new_documents_are_not_worth_a_process(tmp_path: Path):
     corpus(tmp_path, analyzer.ENOUGH + 30)
     store, workers = Memory(), Here()

@@ -13,6 +13,7 @@ from prosa.corpus.facets import guarded, looks_limited
 from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.document.document import NAMED_BLOCK, comments, html, ids, may_hold_ids
+from prosa.rules.analyse import _OWN_ANCHOR, _OWN_SIGN
 from prosa.rules.document.safety import _may_be_unseen, _styled
 from prosa.rules.document.text import control_character, line_separator
 from prosa.rules.rule import Finding, Subject
@@ -155,3 +156,14 @@ def test_links_written_in_place_are_those_of_the_elements(text: str):
     found = document.inline_places(lambda destination: destination.startswith("a"))
     expected = sorted((name, span.start, span.end, *rest) for name, span, *rest in spans)
     assert sorted(map(tuple, found)) == expected
+
+
+BRACED = st.lists(
+    st.sampled_from(("{", "}", "#", ":", " ", "\t", "\n", "\\", "a", "é", ".", "-", "{#a}", "{: #b}", "{.c #d-1 e=f}")),
+    max_size=20,
+).map("".join)
+
+
+@given(BRACED)
+def test_a_text_with_an_anchor_of_its_own_holds_a_sign_of_it(text: str):
+    assert not _OWN_ANCHOR.findall(text) or _OWN_SIGN.search(text)

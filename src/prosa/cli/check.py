@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather_named, judged_by
@@ -266,7 +267,7 @@ def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[
             how = Checker.of(options, console.environ, done if status.enabled else None)
         except UnknownName as error:
             raise WrongUse(f"unknown {error.what} {error.name!r}", hint=error.hint) from None
-        yield how
+        yield replace(how, hashes=False)  # what is printed shows none
 
 
 class _Done(Struct):

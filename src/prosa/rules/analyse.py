@@ -133,6 +133,9 @@ _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
 _OWN_ANCHOR = regex(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
 """`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
 
+_OWN_SIGN = regex(r"#(?<=[{: \t]#)[\w.:\\-]")
+"""A part of each: it is found by its first sign, which code has less often than braces."""
+
 _SHORTCODE = regex(r":[a-z0-9_+-]{1,64}:")
 """`:rocket:`, an emoji; generators that draw it leave it out of the anchor."""
 
@@ -168,7 +171,7 @@ def anchors(document: Document) -> frozenset[str]:
     """Return the valid fragments of the document, `^name` for a block, and `*` if a generator may add more."""
     text = document.source.text
     braces = "{" in text
-    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
+    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces and _OWN_SIGN.search(text) else []
     own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
     own += [each.text for each in document.headings if "[[" in each.text] if document.wikilinks else []
     labels = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -173,14 +174,16 @@ class Analyzer(Struct, frozen=True):
     def _shared_out(self, items: Sequence[Item]) -> list[Analysis]:
         """Return the analyses made by other processes."""
         assert self.workers is not None
-        load_rules()
+        load_rules(hashing=self.store is not None)
         count = -(-len(items) // max(1, min(CHUNK, len(items) // (self.workers.count * SHARES))))
         alone = replace(self, workers=None, progress=None, stamps=None)
         stamps = self._stamps(items)
         chunks = [items[start::count] for start in range(count)]
         jobs = [(alone, some) for some in chunks]
         by_real: dict[Path, Analysis] = {}
-        for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
+        # The first is made here: what it loads and compiles, a process that is forked then has.
+        done = chain([_make(jobs[0])], self.workers.map(_make, jobs[1:]))
+        for some, made in zip(chunks, done, strict=True):
             by_real.update(zip((real for real, _ in some), self._taken_in(some, made), strict=True))
         self._remember(stamps, {str(real): each.digest for real, each in by_real.items()})
         return [by_real[real] for real, _ in items]
@@ -289,9 +292,12 @@ def _make(job: tuple[Analyzer, Sequence[Item]]) -> list[NewAnalysis]:
     return analyzer.make(items)
 
 
-def load_rules() -> None:
-    """Load readers and rules here, so that forked processes have them."""
+def load_rules(*, hashing: bool) -> None:
+    """Load readers and rules here, and what hashes many documents, so that forked processes have them."""
     import prosa.rules.analyse  # noqa: F401
+
+    if hashing:
+        import hashlib  # noqa: F401 - see `source.files.sha256`
 
 
 # The facts of the documents beside the checked ones, stored together as one row of the cache (X10).

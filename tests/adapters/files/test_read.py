@@ -38,6 +38,8 @@ def test_a_text_comes_back_to_the_byte_with_its_digest(tmp_path: Path, data: byt
     found = RootedFiles(tmp_path).read(path)
     assert found.text.encode() == data
     assert (found.digest, found.path) == (hashlib.sha256(data).hexdigest(), str(path))
+    unhashed = pickle.loads(pickle.dumps(RootedFiles(tmp_path, hashes=False)))
+    assert (unhashed.read(path), unhashed.read(path).digest) == (found, "")
 
 
 def test_x9_a_document_of_11_mb_is_refused_and_the_message_names_the_flag(tmp_path: Path):

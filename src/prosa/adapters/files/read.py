@@ -37,7 +37,7 @@ _CHUNK = 1024 * 1024
 
 class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     """Meets `prosa.source.Files`. ``root`` None opens files anywhere; ``max_size`` is in bytes; ``named`` are files
-    that the user named, which are opened wherever they lie.
+    that the user named, which are opened wherever they lie. Without ``hashes`` a text has no digest.
 
     A ``root`` is resolved once, when the value is made. What lies outside of it is never quoted.
     """
@@ -45,6 +45,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     root: Path | None = None
     max_size: int = MAX_DOCUMENT_BYTES
     named: tuple[Path, ...] = ()
+    hashes: bool = True
     _reals: dict[str, str] = field(default_factory=dict)
     """Real paths, resolved once. A file or folder that becomes a link later is refused when it is opened."""
 
@@ -60,8 +61,8 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         if self.named and not self._opened:
             force_setattr(self, "_opened", frozenset(map(self._real, self.named)))
 
-    def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int, tuple[Path, ...]]]:
-        return RootedFiles, (self.root, self.max_size, self.named)
+    def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int, tuple[Path, ...], bool]]:
+        return RootedFiles, (self.root, self.max_size, self.named, self.hashes)
 
     def within(self, root: Path) -> RootedFiles:
         """Return a copy with another root. Resolved paths are not resolved again."""
@@ -69,6 +70,8 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     def read(self, path: Path) -> SourceText:
         """Return the text of a document, byte-order mark and line ends unchanged. Raises `FileProblem`."""
+        if not self.hashes:
+            return self.read_undigested(path)
         root, data = self._read(path)
         return _source(path, data, quotable=root is not None or not self.root)
 

@@ -8,7 +8,6 @@ it died or because the work failed, is done here; an error of the work is raised
 from __future__ import annotations
 
 import contextlib
-import hashlib  # noqa: F401 - many documents are hashed, see `source.files.sha256`
 import os
 import pickle
 import select

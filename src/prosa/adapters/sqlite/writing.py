@@ -212,7 +212,9 @@ def _parts(record: Record) -> Row:
 
 
 def load_readers() -> None:
-    """Load here what reads documents, so that forked processes have it."""
+    """Load here what reads documents, and what hashes many of them, so that forked processes have it."""
+    import hashlib  # noqa: F401 - see `source.files.sha256`
+
     import prosa.corpus.extract
     import prosa.dialects.magi
     import prosa.dialects.markdownlang.as_dialect

@@ -55,12 +55,14 @@ class CheckOptions(Struct, frozen=True):
 
 
 class Checker(Struct, frozen=True):
-    """How groups of documents are checked. ``progress`` is called with the number of newly finished documents."""
+    """How groups of documents are checked. ``progress`` is called with the number of newly finished documents. Without
+    ``hashes`` the sources of findings have no digest, if no store needs it."""
 
     profile: Profile
     store: ResultStore | MemoryStore | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
+    hashes: bool = True
 
     @classmethod
     def of(
@@ -100,6 +102,8 @@ class Checker(Struct, frozen=True):
         ``keep`` the answer holds readings."""
         profile = replace(self.profile, settings=group.project.settings, root=group.root)
         files: Files = Overlay(texts, group.files) if texts else group.files
+        if not (self.hashes or keep or self.store is not None) and isinstance(files, RootedFiles):
+            files = replace(files, hashes=False)
         stamps = _stamps(group.files, texts or ()) if self.store is not None else None
         analyzer = Analyzer(
             files,

@@ -339,7 +339,7 @@ def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
 
 def _is_hidden_in(named: Path, path: Path) -> bool:
     """Return whether a document is in a hidden folder below the named path."""
-    if path == named or "/." not in f"/{path.as_posix()}":
+    if "/." not in f"/{path.as_posix()}" or path == named:
         return False
     return is_hidden(os.path.relpath(path, named).replace(os.sep, "/"))
 
