@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NewType, TypeAlias, TypedDict, get_args, get_origin
+from typing import TYPE_CHECKING, ClassVar, Literal, NewType, TypeAlias, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -19,6 +19,8 @@ from prosa.data import Value
 from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
+    from typing import Annotated, TypedDict
+
     from prosa.app.client.rights import Declared
     from prosa.records.run import History, StorePlace
     from prosa.runtime.budget import Ledger
@@ -49,6 +51,28 @@ if TYPE_CHECKING:
 else:  # names alone: a text in an annotation is compiled, the first of a process for ten million instructions
     Amount, StorePlace = NewType("Amount", Decimal), NewType("StorePlace", Path)
 """US dollars. A text or a `Decimal` is exact; a float means its printed form; calls can share a `Ledger`."""
+
+
+if not TYPE_CHECKING:  # those of `typing` check and remember each of these annotations, for a hundredth of a run
+
+    class Annotated(Struct):
+        """A type with its words, read as one of `typing` is."""
+
+        __origin__: Value
+        __metadata__: tuple
+
+        @classmethod
+        def __class_getitem__(cls, parts: tuple) -> "Annotated":
+            return cls(parts[0], parts[1:])
+
+    class TypedDict:
+        """The keywords of a function; only type checkers ask what they are."""
+
+        def __init_subclass__(cls, *, total: bool) -> None:
+            found = {}
+            for base in (*cls.__bases__, cls):
+                found |= vars(base).get("__annotations__", {})
+            cls.__annotations__ = found
 
 
 class Option(Struct, frozen=True):

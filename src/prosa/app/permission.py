@@ -7,8 +7,7 @@ started here.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +125,7 @@ def _state(path: str, environ: Mapping[str, str]) -> str:
 def _refused(servers: Sequence[ServerConfig], environment: Environment) -> NotTrusted:
     """Return the refusal of servers: the first one in full, and the documents of all."""
     first = servers[0]
-    command = first.url if first.url is not None else shlex.join((first.command or "", *first.args))
+    command = first.url if first.url is not None else _quoted((first.command or "", *first.args))
     more = f" (and {len(servers) - 1} more)" if len(servers) > 1 else ""
     place = f"{first.origin.path}:{first.origin.line}: " if first.origin.path else ""
     what = f"{place}the MCP server {first.name!r} ({_short(command)}) was not started{more}"
@@ -137,8 +136,14 @@ def _not_trusted(what: str, origins: Sequence[Origin], environment: Environment)
     first, paths = origins[0].path, list(dict.fromkeys(each.path for each in origins if each.path))
     why = f"{first or 'its program'} was not named by you, and {_state(first, environment.environ)}"
     it = "it" if len(paths) == 1 else "them"
-    trust = f"read {it}, then run: prosa trust {shlex.join(paths)}\nor " if paths else ""
+    trust = f"read {it}, then run: prosa trust {_quoted(paths)}\nor " if paths else ""
     return NotTrusted(f"{what}: {why}", hint=f"{trust}allow {it} for this call: --allow-servers")
+
+
+def _quoted(words: Iterable[str]) -> str:
+    from shlex import join  # only here: hardly a run is refused
+
+    return join(words)
 
 
 def _short(text: str) -> str:

@@ -51,7 +51,7 @@ def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
-class FoundDocument(NamedTuple):
+class FoundDocument(Struct, frozen=True):
     """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is the path to open; ``hint`` is
     the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45)."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import pyromark
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
@@ -42,7 +42,7 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
     )
 
 
-class InlinePlace(NamedTuple):
+class InlinePlace(Struct, frozen=True):
     """Where a link or image is written in place. ``start`` and ``end`` are the offsets of its destination, or of all of
     it where that cannot be told; ``at`` is where it begins. ``empty`` is true if it shows nothing."""
 

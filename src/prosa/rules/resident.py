@@ -267,7 +267,7 @@ def _only_moved(before: DocumentFacts | None, after: DocumentFacts | None) -> bo
 def _unplaced(facts: DocumentFacts) -> list[object]:
     """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
-    links = [[each._replace(start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
+    links = [[replace(each, start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
     return [facts.path, names, links, facts.anchors, _without_pairs(dict(facts.extra))]
 
 

@@ -1,14 +1,14 @@
 """A rule: what it examines (one document, a program with its imports, or all documents together), and the decorators
 that bind its code, name and severities."""
 
-# Without postponed annotations: a decoder of what is cached, and `NamedTuple`, compile each of those.
+# Without postponed annotations: a decoder of what is cached compiles each of those.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -84,8 +84,8 @@ class Subject(Struct, Generic[M_co], frozen=True):
         return is_agent_place(self.source.path) if known is None else known
 
 
-class LocalLink(NamedTuple):
-    """A link, image or wikilink whose target is a file. A tuple: a large corpus has very many.
+class LocalLink(Struct, frozen=True, array_like=True, gc=False):
+    """A link, image or wikilink whose target is a file. A large corpus has very many.
 
     ``target`` is percent-decoded and without fragment (empty: this document), ``fragment`` the text after `#`;
     ``start`` and ``end`` are the offsets of the destination if there is one, else of the link. ``embedded`` is true if

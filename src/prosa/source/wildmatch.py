@@ -9,7 +9,6 @@ byte of a path moves all of them at once. So matching takes one step per byte, f
 
 from __future__ import annotations
 
-from enum import Enum
 from functools import lru_cache, reduce
 from typing import TypeAlias
 
@@ -25,14 +24,11 @@ _SPECIAL = regex(rb"[*?\[\\]")
 _STARS = regex(rb"\*+")
 
 
-class _Gap(Enum):
-    """What takes any number of bytes: within a part of the path, or across parts. ``FOLDERS`` is `**` before a slash,
-    which is left out with its slash where no folder is meant."""
+_Gap: TypeAlias = int
+"""What takes any number of bytes: `_PART` within a part of the path, the others across parts. `_FOLDERS` is `**` before
+a slash, which is left out with its slash where no folder is meant."""
 
-    PART = 1
-    ANY = 2
-    FOLDERS = 3
-
+_PART, _ANY, _FOLDERS = 1, 2, 3
 
 _Item: TypeAlias = frozenset[int] | _Gap
 
@@ -157,7 +153,7 @@ def _literal_tail(items: list[_Item]) -> int:
     """Return where the literal bytes at the end start, excluding the slash of a `**`."""
     tail = len(items)
     while tail and isinstance(item := items[tail - 1], frozenset) and len(item) == 1:
-        if tail > 1 and items[tail - 2] is _Gap.FOLDERS:
+        if tail > 1 and items[tail - 2] == _FOLDERS:
             break
         tail -= 1
     return tail
@@ -171,8 +167,8 @@ def _automaton(items: list[_Item]) -> _Automaton:
     for at, item in enumerate(items):
         for byte in item if isinstance(item, frozenset) else ():
             takes[byte] |= 1 << at
-    deep = bits(_Gap.ANY, _Gap.FOLDERS)
-    return _Automaton(tuple(takes), deep | bits(_Gap.PART), deep, bits(_Gap.FOLDERS), 1 << len(items))
+    deep = bits(_ANY, _FOLDERS)
+    return _Automaton(tuple(takes), deep | bits(_PART), deep, bits(_FOLDERS), 1 << len(items))
 
 
 def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
@@ -184,7 +180,7 @@ def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
         byte = pattern[at : at + 1]
         if byte == b"*":
             gap, at = _gap(pattern, at)
-            if gap is _Gap.FOLDERS and items[-2:-1] == [gap]:
+            if gap == _FOLDERS and items[-2:-1] == [gap]:
                 at += 1  # `**/**/` is `**/`
             else:
                 items.append(gap)
@@ -216,8 +212,8 @@ def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
     after = pattern[end:]
     whole = (at == 0 or pattern[at - 1] == _SLASH) and (not after or after.startswith((b"/", b"\\/")))
     if end - at == 1 or not whole:
-        return _Gap.PART, end
-    return (_Gap.FOLDERS if after.startswith(b"/") else _Gap.ANY), end
+        return _PART, end
+    return (_FOLDERS if after.startswith(b"/") else _ANY), end
 
 
 def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] | None:

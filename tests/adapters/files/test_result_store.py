@@ -8,7 +8,10 @@ import sqlite3
 import stat
 from pathlib import Path
 
-from prosa.adapters.files import result_store
+import pytest
+
+from prosa import __version__
+from prosa.adapters.files import result_store, stamps
 from prosa.adapters.files.result_store import FILE_NAME, ResultStore
 from prosa.adapters.files.stamps import code_mark
 
@@ -92,6 +95,31 @@ def test_a_forked_process_opens_the_store_for_itself(tmp_path: Path):
 
 def test_the_mark_of_the_code_is_stable():
     assert code_mark() == code_mark()
+
+
+def test_the_mark_of_a_checkout_follows_every_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package = tmp_path / "prosa"
+    for folder in ("rules/deep", "adapters"):
+        (package / folder).mkdir(parents=True)
+    monkeypatch.setattr("prosa.__file__", str(package / "__init__.py"))
+    marks = [code_mark()]
+    for name in ("rules/new.py", "rules/deep/new.py", "source.py"):
+        (package / name).write_text("pass")
+        marks.append(code_mark())
+    assert len(set(marks[:3])) == 3
+    assert marks[3] == marks[2]  # no findings come from there
+    monkeypatch.setattr(stamps, "_OPENS_FOLDERS", False)
+    assert code_mark() == marks[3]
+
+
+def test_the_mark_of_what_is_installed_follows_the_list_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("prosa.__file__", str(tmp_path / "prosa" / "__init__.py"))
+    record = tmp_path / f"prosa_core-{__version__}.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text("one")
+    first = code_mark()
+    record.write_text("other")
+    assert code_mark() != first
 
 
 def test_a_path_that_is_no_text_is_no_key(tmp_path: Path):

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles, read_piece, real_path
-from prosa.adapters.files.walk import is_foreign
 from prosa.runtime.ports import MOUNT, ToolResult
 from prosa.source import FileProblem
 
@@ -79,6 +78,8 @@ def heads(folder: Path, files: Iterable[str], most: int = 65_536) -> Iterator[tu
 
 def _walk(root: Path) -> Iterator[str]:
     """Yield files breadth first, so that those near the top are known where there are many."""
+    from prosa.adapters.files.walk import is_foreign
+
     level = [""]
     for _ in range(MAX_DEPTH):
         below: list[str] = []

@@ -63,11 +63,13 @@ _LIBRARIES = ("pyromark", "yaml", "jsonschema_rs")
 
 
 def code_mark() -> str:
-    """Return the version, and a checksum of name, size and time of every file that affects findings. Forgery is no
-    concern, so it need not be a cryptographic digest."""
+    """Return the version, and a checksum of name, size and time of every file that affects findings, or of the list of
+    installed files. Forgery is no concern, so it need not be a cryptographic digest."""
     package = os.path.dirname(prosa.__file__)
     parts = [prosa.__version__, sys.version]
-    parts += [each for folder in _FOLDERS for each in _stamps(os.path.join(package, folder))]
+    parts += _installed(package) or [
+        each for folder in _FOLDERS for each in (folder, *_stamps(os.path.join(package, folder)))
+    ]
     for name in _LIBRARIES:
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:
@@ -76,16 +78,37 @@ def code_mark() -> str:
     return f"{prosa.__version__} {len(text)} {crc32(text):08x}{adler32(text):08x}"
 
 
-def _stamps(folder: str) -> Iterator[str]:
+def _installed(package: str) -> list[str]:
+    """Return the stamp of the list of files that an installer writes beside a package; nothing where there is none, as
+    in a checkout, whose files change one by one. To look at every file takes a tenth of a check."""
+    record = os.path.join(os.path.dirname(package), f"prosa_core-{prosa.__version__}.dist-info", "RECORD")
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return [_stamp(record, os.stat(record))]
     except OSError:
-        return
-    for entry in entries:
-        if entry.name.endswith(".py"):
-            yield _stamp(entry.path, entry.stat())
-        elif not entry.name.startswith(("_", ".")) and entry.is_dir():
-            yield from _stamps(entry.path)
+        return []
+
+
+def _stamps(folder: str, above: int | None = None) -> Iterator[str]:
+    """Yield the stamps of the modules of a folder. Where the system can, it is opened: a name in an open folder is
+    found in half the time of a path."""
+    place: int | str = folder
+    try:
+        if _OPENS_FOLDERS:
+            place = os.open(folder, os.O_RDONLY, dir_fd=above)
+        for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                yield _stamp(entry.name, entry.stat())
+            elif not entry.name.startswith(("_", ".")) and entry.is_dir():
+                yield entry.name
+                yield from _stamps(entry.path, place if isinstance(place, int) else None)
+    except OSError:
+        return  # it is not there
+    finally:
+        if isinstance(place, int):
+            os.close(place)
+
+
+_OPENS_FOLDERS = os.scandir in os.supports_fd and os.open in os.supports_dir_fd
 
 
 def _stamp(name: str, found: os.stat_result) -> str:

@@ -20,7 +20,6 @@ from msgspec import Struct
 
 from prosa.adapters.files.places import home
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
-from prosa.adapters.files.walk import documents_in
 from prosa.adapters.files.write import FileChanged, replace_file
 from prosa.data import JsonError, parse_json
 from prosa.dialects.markdownlang.agreement import (
@@ -157,6 +156,8 @@ def _entries(text: str, path: Path) -> Mapping[str, str]:
 def _documents(path: Path) -> tuple[Trusted, ...]:
     if not path.is_dir():
         return (_trusted(path),)
+    from prosa.adapters.files.walk import documents_in
+
     found: Iterable[Path | FileProblem] = documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(path))
     paths = [each for each in found if isinstance(each, Path)]
     if len(paths) > MAX_DOCUMENTS:

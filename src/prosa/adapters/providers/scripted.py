@@ -166,7 +166,7 @@ def replies_of(source: str | os.PathLike[str] | Iterable[Mapping[str, Value]]) -
 def _read_file(path: str) -> tuple[ScriptedReply, ...]:
     try:
         data = Path(path).read_bytes()
-        text = data.decode("utf-8-sig")
+        text = data.decode().removeprefix("\ufeff")
     except OSError as problem:
         raise ScriptProblem(path, None, f"the script cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError:

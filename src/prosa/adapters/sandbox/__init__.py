@@ -1,7 +1,7 @@
 """CPython in WebAssembly behind the `Sandbox` port.
 
-`WasmSandbox` is the adapter. Importing this package loads neither asyncio nor wasmtime: the worker process imports
-from here too, and only the worker ever loads wasmtime.
+`WasmSandbox` is the adapter, `LateSandbox` the same before its first call. Importing this package loads neither asyncio
+nor wasmtime: the worker process imports from here too, and only the worker ever loads wasmtime.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING
 from prosa.adapters.sandbox.limits import MIN_MEMORY
 
 if TYPE_CHECKING:
-    from prosa.adapters.sandbox.process import WasmSandbox, missing_part
+    from prosa.adapters.sandbox.late import LateSandbox
+    from prosa.adapters.sandbox.parts import missing_part
+    from prosa.adapters.sandbox.process import WasmSandbox
 
-__all__ = ["MIN_MEMORY", "WasmSandbox", "missing_part"]
+__all__ = ["MIN_MEMORY", "LateSandbox", "WasmSandbox", "missing_part"]
+
+_PLACES = {"LateSandbox": "late", "WasmSandbox": "process", "missing_part": "parts"}
 
 
 def __getattr__(name: str) -> object:
     """Load a name on first use."""
-    if name in __all__:
-        found = globals()[name] = getattr(import_module(f"{__name__}.process"), name)
+    if name in _PLACES:
+        module = import_module(f"{__name__}.{_PLACES[name]}")
+        found = globals()[name] = getattr(module, name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

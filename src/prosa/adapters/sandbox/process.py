@@ -13,15 +13,14 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.adapters.sandbox import frames, limits, temp_folder
+from prosa.adapters.sandbox.parts import component, missing_part, root_of
 from prosa.data import Value
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import SandboxResult
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _BOOT = "import sys; sys.path += sys.argv[1:3]; from prosa.adapters.sandbox.{} import main; main()"
 _LOG_TAIL = 2_000
-
-PACKAGES = {"wasmtime": "wasmtime", "prosa_sandbox": "prosa-sandbox"}
-"""The modules that the sandbox needs beside Prosa, and what installs them."""
 
 
 class WorkerDied(Exception):
@@ -238,37 +234,6 @@ def _command(module: str) -> list[str]:
     """Return the command that runs ``main`` of a module beside this one, without the user's settings and packages."""
     roots = [str(_PACKAGE_ROOT), str(root_of("wasmtime") or _PACKAGE_ROOT)]
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
-
-
-@cache
-def root_of(package: str) -> Path | None:
-    """Return the folder a package would be imported from, found without importing it; looked for once."""
-    spec = find_spec(package)
-    return Path(spec.origin).parents[1] if spec and spec.origin else None
-
-
-def component() -> Path | None:
-    """Return the interpreter, one compressed WebAssembly component in the package of the distribution `prosa-sandbox`,
-    or None where it is not installed or not built."""
-    root = root_of("prosa_sandbox")
-    path = root / "prosa_sandbox" / "python.wasm.xz" if root else None
-    return path if path and path.exists() else None
-
-
-def missing_part() -> str | None:
-    """Return what this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on
-    it."""
-    for module, package in PACKAGES.items():
-        if root_of(module) is None:
-            from prosa.extras import ALL
-
-            return f"the Python sandbox needs the package {package} ({ALL})"
-    if component() is None:
-        return (
-            "the interpreter of the Python sandbox is missing from the package prosa-sandbox "
-            "(install it again, or in a source tree run: python sandbox/hatch_build.py)"
-        )
-    return None
 
 
 class WasmSandbox:

@@ -22,6 +22,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.sqlite import linking, opening, stamps, writing
 from prosa.adapters.sqlite.reading import Known, Reading
@@ -184,7 +185,7 @@ class Update(Struct, dict=True):
             last += known is None
             digest = known.digest if known is not None and known.hint == found.told else ""
             number = last if known is None else known.id
-            items.append(Item(number, found._replace(stamp=Stamp(*sure(found.stamp, at_ns))), digest))
+            items.append(Item(number, replace(found, stamp=Stamp(*sure(found.stamp, at_ns))), digest))
         return items
 
     def _read(self, items: Sequence[Item]) -> None:

@@ -31,7 +31,6 @@ from prosa.runtime.execute import exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.messages import NANO, nano
 from prosa.runtime.program import reachable
-from prosa.runtime.server_pool import KeptServers
 from prosa.runtime.world import World
 from prosa.source.remembered import remembered
 
@@ -69,6 +68,8 @@ def servers(program: Program, environment: Environment) -> ToolServers:
 @asynccontextmanager
 async def kept_servers(program: Program, options: Options, environment: Environment) -> AsyncIterator[ToolServers]:
     """Open the servers of a program for many of its runs, and close them with the block."""
+    from prosa.runtime.server_pool import KeptServers
+
     kept = KeptServers(servers(program, environment))
     async with exit_stack() as stack:
         stack.push_async_callback(kept.aclose)
@@ -127,8 +128,6 @@ async def open_world(
 
     Raises `SandboxError` for limits no sandbox can keep.
     """
-    from random import random
-
     if played is not None:
         yield replace(_played_world(program, played, options, listener, provider, journal), mail=mail)
         return
@@ -145,11 +144,18 @@ async def open_world(
             skills=skill_files(program),
             mail=mail,
             listener=listener,
-            jitter=random,
+            jitter=_random,
             stream=options.stream,
             allow_cut=options.allow_cut,
             journal=journal,
         )
+
+
+def _random() -> float:
+    """Return a number below 1, for a wait: few runs wait."""
+    from random import random
+
+    return random()  # noqa: S311 - no secret
 
 
 def skill_files(program: Program) -> SkillFiles | None:
@@ -186,14 +192,14 @@ def _sandbox(program: Program, environment: Environment) -> Sandbox | None:
     using = [each for each in reachable(program) if each.uses_python]
     if not using:
         return None
-    from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox
+    from prosa.adapters.sandbox import MIN_MEMORY, LateSandbox
 
     least = min(using, key=lambda each: each.limits.python_memory)
     if least.limits.python_memory < MIN_MEMORY:
         raise _too_little(least, MIN_MEMORY)
     place = _sandbox_place(environment)
     if isinstance(place, Path):
-        return WasmSandbox(place, notice=environment.notice)
+        return LateSandbox(place, environment.notice)
     environment.notice(f"warning: the python tool is not offered: {place}")
     return None
 

@@ -8,7 +8,6 @@ template in it is expanded.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from re import Match
 
@@ -95,6 +94,8 @@ def _index(found: Match[str], taken: Arguments) -> int | None:
 
 def split(request: str) -> list[str]:
     """Return the words of a request as a shell splits them; at white space where its quotes do not match."""
+    import shlex  # only here: few requests have arguments
+
     try:
         return shlex.split(request)
     except ValueError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
@@ -219,7 +220,7 @@ def _named(corpus: Corpus, path: Path) -> Iterator[Named]:
     for each in followed_wikilinks(corpus, path) if corpus.complete else ():
         heading = each.link.fragment.rpartition("#")[2].strip()
         if len(each.candidates) == 1 and heading and not _NO_HEADING.match(heading):
-            yield Named(each.link._replace(fragment=heading), each.candidates[0], as_address=False)
+            yield Named(replace(each.link, fragment=heading), each.candidates[0], as_address=False)
 
 
 def _problem(named: Named, facts: DocumentFacts) -> Finding:
