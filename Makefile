@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PEERS  := tests/peers
 VSCODE := editors/vscode
 CODE   := src tests bench sandbox tools examples conformance
-JOBS   ?= 2
+JOBS   ?= 3
 
 RUN     := $(VENV)/.run-requirements
 DEV     := $(VENV)/.dev-requirements

@@ -27,6 +27,7 @@ from tests import depth
 from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
+from tests.certificates import read_once
 from tests.compiled import lend_compiled
 from tests.distribution import ByFile, in_order, report_less
 from tests.memory import in_memory
@@ -119,6 +120,8 @@ def pytest_collection_finish() -> None:
     """Take what was imported and collected out of the garbage collection: tests that ask for one, or fork, need not
     look at the heap of a whole session, and no garbage is looked for in it now, which takes a second. What tests leave
     behind is looked through after more of it than else, which takes a tenth off the time of those in this process."""
+    if "httpx2" in sys.modules:
+        read_once()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 

@@ -11,7 +11,10 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""Programs that can be the browser, the quickest first: the same engine without a window of its own around each page
+takes two thirds of the time of a processor."""
+
 HERE = Path(__file__).parent
 MISSING = (
     "PROSA_BROWSER=required, and there is no Chromium: install Debian's package chromium, or name one in PROSA_CHROMIUM"

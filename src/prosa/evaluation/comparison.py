@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, lcm
+from operator import mul
 from random import Random
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
@@ -367,14 +368,15 @@ class TestAtLevel:
         self.square = NormalDist().inv_cdf(1 - float(alpha) / 2) ** 2
         self.known: dict[tuple[int, ...], bool] = {}
 
-    def rejects(self, differences: Iterable[int]) -> bool:
+    def rejects(self, differences: Sequence[int]) -> bool:
         """Return whether the test rejects that differences have a mean of 0, in favour of a positive one."""
-        key = tuple(sorted(each for each in differences if each))
-        total = sum(key)
+        total = sum(differences)
         if total <= 0:
             return False
-        if len(key) > MAX_EXACT:
-            return total * total >= self.square * sum(each * each for each in key)
+        if len(differences) - differences.count(0) > MAX_EXACT:
+            squares: int = sum(map(mul, differences, differences))
+            return total * total >= self.square * squares
+        key = tuple(sorted(filter(None, differences)))
         if key not in self.known:
             self.known[key] = p_value(key, flips_of(key)) <= self.alpha
         return self.known[key]

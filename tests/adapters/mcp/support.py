@@ -32,25 +32,37 @@ def processes(of: int | None = None) -> dict[int, str]:
     """Living processes below one, which is this one where none is named, or in a session that one of them leads: id →
     command line."""
     root = of or os.getpid()
-    found: dict[int, tuple[int, int, str]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / "stat").read_text()
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        state, parent, _, session = stat[stat.rfind(")") + 2 :].split()[:4]
-        if state != "Z":
-            found[int(entry.name)] = (int(parent), int(session), command)
-    mine: dict[int, str] = {}
+    found = {pid: parent for pid, (_, parent) in _living().items()}
+    mine: set[int] = set()
     grown = True
     while grown:
-        new = {p: c for p, (up, _, c) in found.items() if (up == root or up in mine) and p not in mine}
+        new = {pid for pid, up in found.items() if (up == root or up in mine) and pid not in mine}
         mine |= new
         grown = bool(new)
-    return mine
+    return {pid: _command(pid).replace(b"\0", b" ").decode("utf-8", "replace") for pid in mine}
+
+
+def _living() -> dict[int, tuple[str, int]]:
+    """Return all processes but zombies: id → the name of the program, and the parent."""
+    found: dict[int, tuple[str, int]] = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        state, parent = rest.split()[:2]
+        if state != "Z":
+            found[int(entry)] = (name, int(parent))
+    return found
+
+
+def _command(pid: int) -> bytes:
+    """Return the command line of a process; of one that has ended meanwhile, nothing."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def alive(pid: int) -> bool:
@@ -73,13 +85,5 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> bool:
 
 def sleepers() -> list[int]:
     """The grandchildren that the odd server starts, wherever they hang in the tree of processes."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and alive(int(entry.name)):
-            try:
-                command = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if command == b"sleep\x00987.%d\x00" % os.getpid():
-                found.append(int(entry.name))
-    return found
+    ours = b"sleep\x00987.%d\x00" % os.getpid()
+    return [pid for pid, (name, _) in _living().items() if name == "sleep" and _command(pid) == ours]
