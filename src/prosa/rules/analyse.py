@@ -130,6 +130,9 @@ def _facts(reading: DialectReading[object]) -> DocumentFacts:
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
 """A scheme, a path from the root of a site or of a disk, a home folder, an alias of a bundler, a bare query."""
 
+_OF_WINDOWS = regex(r"(?:[\w. -]++\\)++[\w. -]*\.[A-Za-z]\w{0,7}(?=[#?]|\Z)")
+"""A path to a file as Windows writes it, which no placeholder, formula or expression looks like."""
+
 _OWN_ANCHOR = regex(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
 """`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
 
@@ -205,7 +208,9 @@ def _links(document: Document) -> Iterator[LocalLink]:
 
 def _is_local(destination: str) -> bool:
     """Return whether a destination may be the path of a file, or a part of this document."""
-    return bool(destination) and not _ELSEWHERE.match(destination) and not MADE_LATER.search(destination)
+    if not destination or _ELSEWHERE.match(destination):
+        return False
+    return not MADE_LATER.search(destination) or _OF_WINDOWS.match(destination) is not None
 
 
 def _without_emoji(heading: str) -> str:

@@ -59,7 +59,9 @@ def unresolved_link(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterato
     for found in followed(corpus, path):
         if found.place.state == "missing":
             elsewhere = _by_name(corpus, found)
-            if not elsewhere:
+            if "\\" in found.link.target:
+                yield _of_windows(corpus, path, found)
+            elif not elsewhere:
                 yield _missing(found, _lowered(corpus).get(_alike(found.shown)), _moved(corpus, path, found))
             elif not corpus_names(corpus).is_vault():
                 yield _only_by_name(found, elsewhere)
@@ -165,6 +167,19 @@ def _missing(found: FollowedLink, other_case: str | None, moved: tuple[Moved, st
         edited = written + (f"#{found.link.fragment}" if found.link.fragment else "")
         fix = Fix(f"write `{edited}`", (Edit(span, edited),), Applicability.UNSAFE)
     return Finding(message, span, (note,), fix=fix)
+
+
+def _of_windows(corpus: Corpus, path: Path, found: FollowedLink) -> Finding:
+    target, span = found.link.target, found.link.span
+    written = target.replace("\\", "/")
+    note, fix = "a path in a link is written with `/`", None
+    there = corpus_names(corpus).at(joined(posixpath.dirname(path.as_posix()), written))
+    if there.state not in ("missing", "absent"):
+        fragment = f"#{found.link.fragment}" if found.link.fragment else ""
+        note = f"there is `{written}`: {note}"
+        if len(span) == len(target) + len(fragment) and _PLAIN.fullmatch(written):
+            fix = replacement(span, written + fragment, Applicability.UNSAFE)
+    return Finding(f"`{target}` does not exist", span, (note,), fix=fix)
 
 
 _NO_HEADING = regex(r":~:|[Ll][0-9]+|fn|footnote|top\Z|_[0-9]*\Z|[!/=?]")
