@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -74,6 +75,22 @@ def test_a_query_has_a_page_of_results(browse: Browsing, docs: Path):
         page = browse(f"{url}/mdh/search.html?q=zzzzzz")
         expect(page.get_by_role("main").get_by_role("status")).to_contain_text("Nothing was found")
         expect(page.get_by_role("heading", name="All pages")).to_be_visible()
+
+
+def test_a_search_leaves_out_what_is_not_wanted(browse: Browsing, docs: Path):
+    """As `prosa search` does, with `-word` and `NOT word`."""
+
+    def found(url: str, query: str) -> list[str]:
+        page = browse(f"{url}/mdh/search.html?q={quote(query)}")
+        expect(page.locator("#page\\:count")).to_contain_text("for “")
+        return page.locator("ol.results a").all_inner_texts()
+
+    with hosted(docs) as url:
+        every = found(url, "undeclared-name")
+        assert "undeclared-name" in every
+        for query in ("undeclared-name -undeclared", "undeclared-name NOT undeclared", 'undeclared-name -"undeclared'):
+            assert found(url, query) == []
+        assert found(url, "undeclared-name -zzzz -") == every
 
 
 def test_a_search_works_from_a_disk(browse: Browsing, docs: Path):

@@ -123,8 +123,9 @@ def test_a_failure_in_the_middle_leaves_the_old_file_and_no_other(tmp_path: Path
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("prosa.adapters.files.write.os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as raised:
         replace_file(path, "new")
+    assert raised.value.filename == str(path)
     assert (path.read_text(), names(tmp_path)) == ("old", ["a.md"])
 
 

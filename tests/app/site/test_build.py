@@ -253,6 +253,20 @@ def test_a_build_that_is_broken_off_can_be_finished(site: Path):
     assert b"half" not in (out / "hours.html").read_bytes()
 
 
+def test_a_full_disk_is_named_with_the_file_that_had_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(_: int, __: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    def build() -> None:
+        with Build(tmp_path) as it:
+            monkeypatch.setattr("prosa.adapters.files.builds.os.write", full)
+            it.put("hours.html", b"x")
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        build()
+    assert raised.value.filename == str(tmp_path / "hours.html")
+
+
 @pytest.mark.parametrize("out", [".", "public", "rules/public"])
 def test_an_output_that_would_be_part_of_the_site_is_refused(site: Path, out: str, capsys: pytest.CaptureFixture[str]):
     assert main(["build", str(site), str(site / out)]) == 2

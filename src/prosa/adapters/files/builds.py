@@ -18,7 +18,7 @@ from types import TracebackType
 from msgspec import Struct, field
 
 from prosa.adapters.files.read import digest_bytes, link_on_the_way, read_bytes
-from prosa.adapters.files.write import replace_file, sweep
+from prosa.adapters.files.write import naming, replace_file, sweep
 from prosa.source import FileProblem
 
 RECORD = ".prosa-build.json"
@@ -119,7 +119,8 @@ class Build(Struct):
     def _note(self, path: str, digest: str) -> None:
         """Record the digest of a path before writing it. A line cut off by a kill is ended by the next one."""
         line = json.dumps([path, digest]).encode()
-        os.write(self._journal, b"\n" + line + b"\n")
+        with naming(self.out / path):
+            os.write(self._journal, b"\n" + line + b"\n")
 
     def _sweep(self) -> None:
         """Remove incomplete files that a killed process left beside files of a build."""

@@ -67,19 +67,31 @@ def replace_with(
     before = _existing(path, target)
     found = sha256(size=MUCH)
     with temporary_beside(target, 0o600 if private or before else 0o666) as temporary:
-        for piece in pieces:
-            found.update(piece)
-            _write_all(temporary.descriptor, piece)
-        if before is not None:
-            _keep(temporary.descriptor, before)
-        if durable:
-            os.fsync(temporary.descriptor)
+        with naming(path):
+            for piece in pieces:
+                found.update(piece)
+                _write_all(temporary.descriptor, piece)
+            if before is not None:
+                _keep(temporary.descriptor, before)
+            if durable:
+                os.fsync(temporary.descriptor)
         if expect_digest is not None and _digest(target) != expect_digest:
             raise FileChanged(path)
         temporary.move_to(target)
     if durable:
         _sync_folder(target.parent)
     return found.hexdigest()
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Give an error of an open file, such as one on a full disk, the name of the file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_numbered(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) -> Path:

@@ -70,8 +70,13 @@
     return sum;
   }
 
+  // `-word` and `NOT word` leave out the pages that have the word, as every other search does.
+  const WITHOUT = /(^|\s)(?:-|NOT\s+)(?=[\p{L}\p{N}"])("[^"]*"?|\S+)/gu;
+
   function found({ words, places, pages, common }, query) {
-    const asked = [...new Set(parts(query))].slice(0, 12);
+    const unwanted = [...query.matchAll(WITHOUT)].flatMap(([, , word]) => parts(word));
+    const asked = [...new Set(parts(query.replace(WITHOUT, "$1")))].slice(0, 12);
+    const left = new Set(words.flatMap((each, at) => unwanted.includes(each) ? places[at] : []));
     const telling = asked.filter((word) => !common.has(word));
     if (!asked.length) return [];
     const points = new Map();
@@ -90,6 +95,7 @@
     }
     const hits = [];
     pages.forEach((page, at) => {
+      if (left.has(at) || unwanted.some((word) => page.words.includes(word) || page.heads.some((each) => each.words.includes(word)))) return;
       const heads = page.heads.map((each) => [named(each.words, asked, 12, 6) / Math.sqrt(1 + each.words.length / 4), each]);
       const [worth, place] = heads.reduce((one, other) => other[0] > one[0] ? other : one, [0, null]);
       const title = named(page.words, asked, 30, 15) / Math.sqrt(1 + page.words.length / 4);
