@@ -33,7 +33,7 @@ def inline_tags(document: Document) -> tuple[str, ...]:
     text, base = document.parsed.text, document.body.start
     if "#" not in text:
         return ()
-    hidden = Cover(_comments(document))
+    hidden = Cover(obsidian_comments(document))
     found: dict[str, None] = {}
     for each in _TAG.finditer(text):
         name, at = each["name"].strip("/"), each.start() + base
@@ -44,7 +44,7 @@ def inline_tags(document: Document) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _comments(document: Document) -> Iterator[Span]:
+def obsidian_comments(document: Document) -> Iterator[Span]:
     """Yield what stands between `%%` and `%%` outside of code."""
     text, at, opened = document.source.text, document.body.start, -1
     while (at := text.find(_COMMENT, at)) >= 0:

@@ -19,6 +19,7 @@ from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
 from prosa.document.model import Cover
 from prosa.document.references import MADE_LATER, is_named_later
+from prosa.document.tags import obsidian_comments
 from prosa.regex import regex
 from prosa.rules.cache import Analysis
 from prosa.rules.files import RecordingFiles
@@ -162,11 +163,14 @@ def local_links(document: Document) -> tuple[LocalLink, ...]:
 
 
 def wikilinks(document: Document) -> tuple[LocalLink, ...]:
-    """Return the wikilinks; ``target`` is as written, without what follows `#` or `^`."""
+    """Return the wikilinks; ``target`` is as written, without what follows `#` or `^`. What stands in a comment of
+    Obsidian, `%% … %%`, leads no reader anywhere."""
+    found = document.wikilinks
+    hidden = Cover(obsidian_comments(document)) if found and "%%" in document.source.text else ()
     return tuple(
         LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
-        for link in document.wikilinks
-        if not is_named_later(link.target)
+        for link in found
+        if not is_named_later(link.target) and link.span.start not in hidden
     )
 
 
