@@ -10,8 +10,11 @@ from unittest.mock import patch
 
 import pytest
 
+from prosa.app.corpus.open import open_corpus
+from prosa.app.site.inheritance import MetaFiles
 from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.live import LiveSite
+from prosa.corpus import found
 from prosa.settings import Settings
 
 META = "---\ndoc-id: m-1\nglobs: ['hidden/**']\nvisibility: private\n---\n"
@@ -62,3 +65,27 @@ def test_x23_a_meta_file_that_is_a_link_needs_a_look_at_everything(root: Path):
 def test_x23_settings_that_make_other_documents_meta_files_need_a_look_at_everything(root: Path):
     with without_index(root, Settings(dialects=(("notes/**", "magi"),))) as site:
         assert not site.index._pace.metas.is_set()
+
+
+def test_x23_a_meta_file_that_came_or_changed_since_the_index_counts_before_it_is_opened(root: Path):
+    (root / "plain.mda").write_text("---\ndoc-id: p-1\n---\n", encoding="utf-8")
+    with open_corpus(root, environ=os.environ):
+        pass
+    with without_index(root, Settings()) as site:
+        assert site.view("hidden/a.md") is None
+        assert site.view("shown/b.md") is not None
+    (root / "plain.mda").write_text(META.replace("hidden", "shown").replace("m-1", "p-1"), encoding="utf-8")
+    with without_index(root, Settings()) as site:
+        assert site.view("shown/b.md") is None
+
+
+def test_only_documents_that_may_have_changed_are_read_before_the_index_is_opened(root: Path):
+    place = root / "plain.mda"
+    place.write_text("---\ndoc-id: p-1\n---\n", encoding="utf-8")
+    os.utime(place, (1, 1))
+    with patch.object(found, "RACY_NS", 0), open_corpus(root, environ=os.environ):
+        pass
+    read: list[str] = []
+    with patch.object(MetaFiles, "_meta", lambda _, each: read.append(each.path)), without_index(root, Settings()):
+        pass
+    assert read == ["meta.mda"]

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from prosa.adapters.sqlite import writing
-from prosa.corpus.found import Folders, FoundDocument, Scan, Stamps, sure
+from prosa.corpus.found import Folders, FoundDocument, Scan, Stamp, Stamps, sure
 
 MOST_TOUCHED = 200
 """Number of single updates from which on the whole value is rebuilt."""
@@ -55,6 +55,17 @@ def known(connection: sqlite3.Connection, scan: Scan) -> KnownStamps | None:
     for path in touched:
         _bring_up(connection, found.stamps, path)
     return found if sum(map(len, found.stamps.values())) == count else None
+
+
+_NO_METAS = "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE dialect = 'magi' AND globs IS NULL"
+
+
+def no_metas(connection: sqlite3.Connection, mark: str) -> dict[str, Stamp]:
+    """Return the MAGI documents that are no meta files, with the stamps they had then (MA18); none where the index is
+    not of the code and the settings that ``mark`` stands for."""
+    if writing.meta(connection, "mark") != mark:
+        return {}
+    return {path: Stamp(*stamp) for path, *stamp in connection.execute(_NO_METAS)}
 
 
 def _touched(connection: sqlite3.Connection) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -22,9 +22,10 @@ from prosa.adapters.files.scan import scan, stamp_of
 from prosa.adapters.files.stamps import code_mark
 from prosa.adapters.processes import Pool, worker_count
 from prosa.adapters.sqlite import Index
-from prosa.adapters.sqlite.opening import index_path, is_damage, unusable
+from prosa.adapters.sqlite.opening import DAMAGE, index_path, is_damage, open_reader, unusable
 from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.refresh import StaleIndex
+from prosa.adapters.sqlite.stamps import no_metas
 from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import FoundDocument, Refreshed, Scan, Stamp
@@ -174,8 +175,7 @@ def open_corpus(
         message = f"there is no place for the index: {error.filename or ''}: {error.strerror or error}"
         raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
     relations = settings.relations if settings else ()
-    mark = f"{code_mark()} {relations}" if relations else code_mark()
-    reading = Reading(files, workers or _workers(jobs), root is not None, mark, progress, relations)
+    reading = Reading(files, workers or _workers(jobs), root is not None, _mark(settings), progress, relations)
     corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
     corpus.agents = agents
     if settings is not None and settings.dialects:
@@ -187,6 +187,23 @@ def open_corpus(
             yield corpus
     finally:
         corpus.index.close()
+
+
+def known_no_metas(root: Path, environ: Mapping[str, str], settings: Settings) -> dict[str, Stamp]:
+    """Return what the index at ``root``, a real path, knows of MAGI documents that lend nothing, with their stamps, by
+    path; nothing where there is no index that can be read at once. Makes none."""
+    try:
+        folder = private_dir(cache_dir(environ) / "index")
+        with closing(open_reader(index_path(folder, root))) as connection:
+            return no_metas(connection, _mark(settings))
+    except (UnsafePlace, OSError, IndexProblem, *DAMAGE):
+        return {}
+
+
+def _mark(settings: Settings | None) -> str:
+    """Return what the rows of an index depend on besides documents."""
+    relations = settings.relations if settings else ()
+    return f"{code_mark()} {relations}" if relations else code_mark()
 
 
 def _workers(jobs: int | None) -> Workers | None:

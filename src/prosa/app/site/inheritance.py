@@ -6,7 +6,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
@@ -43,6 +43,11 @@ class MetaFiles(Struct):
     files: RootedFiles
     _known: dict[str, tuple[Stamp, FieldMetaFile | None]] = field(default_factory=dict)
     _said: dict[str, MetaFile[Value]] = field(default_factory=dict)
+
+    def know(self, others: Mapping[str, Stamp]) -> None:
+        """Take in the paths of documents that are no meta files, which need not be read while they have these
+        stamps."""
+        self._known |= {path: (stamp, None) for path, stamp in others.items() if path not in self._known}
 
     def of(self, scan: Scan) -> tuple[FieldMetaFile, ...]:
         """Return the meta files among the documents that were found."""

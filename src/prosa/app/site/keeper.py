@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from prosa.adapters.files.scan import scan
 from prosa.adapters.files.watch import can_watch
 from prosa.app.corpus.follow import Follower
-from prosa.app.corpus.open import OpenCorpus, hints_of, open_corpus
+from prosa.app.corpus.open import OpenCorpus, hints_of, known_no_metas, open_corpus
 from prosa.app.options import say_nothing
 from prosa.app.site.catalogue import NO_LINKS, Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import SiteFiles
@@ -249,13 +249,14 @@ class IndexThread:
         self._pace.metas.set()
 
     def _look_at_metas(self) -> None:
-        """Read meta files alone, which every page needs: this takes a quarter of the time of a full scan. It is not
-        enough if settings can make any document a meta file, or if one is a link: a full scan may treat the target as
-        a document."""
+        """Read meta files alone, which every page needs: this takes a quarter of the time of a full scan. Documents
+        that an index knows as none are not read. It is not enough if settings can make any document a meta file, or if
+        one is a link: a full scan may treat the target as a document."""
         if self.settings.dialects:
             return
         found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
         if not found.links:
+            self.metas.know(known_no_metas(self.files.root, self.environ, self.settings))
             self._lend(found)
 
     def _lend(self, found: Scan) -> None:
