@@ -4,6 +4,7 @@ look at many rows; growth with the rows where that is asked for (`--large`)."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -29,6 +30,7 @@ from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
+from prosa.cli.process import COLLECT_AFTER
 from prosa.records.run import CallRecord, RunRecord, StorePlace, StoreServer
 from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from prosa.runtime.ports import Provider
@@ -64,7 +66,8 @@ class _Echo:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the table."""
+    """Yield the table. Garbage is collected as seldom as in the command, for the baselines too."""
+    gc.set_threshold(COLLECT_AFTER, 50, 50)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = load_program(write_program(folder), Options(model=MODEL), Settings())

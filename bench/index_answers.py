@@ -63,19 +63,21 @@ PICTURE = 300
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An open corpus and what it is compared with. ``title`` begins the rows; ``aimed`` says that it is not larger than
-    the corpora that aims are meant for."""
+    """An open corpus of ``count`` documents and what it is compared with."""
 
     corpus: OpenCorpus
     bare: sqlite3.Connection
-    title: str
+    count: int
     seconds: float
-    aimed: bool
 
-    def row(self, what: str, value: float, baseline: str, base: float | None, aim: str = "") -> Row:
-        """Return a row in milliseconds, of microseconds."""
-        compared = None if base is None else base / 1000
-        return Row(f"{self.title}, {what}", value / 1000, "ms", baseline, compared, aim if self.aimed else "")
+    def row(
+        self, what: str, value: float, baseline: str, base: float | None, aim: str = "", *, series: str = ""
+    ) -> Row:
+        """Return a row in milliseconds, of microseconds. Aims are meant for corpora of up to ``AIMED`` documents."""
+        compared, aimed = None if base is None else base / 1000, aim if self.count <= AIMED else ""
+        size = self.count if series else 0
+        what = f"{self.count:,} documents, {what}"
+        return Row(what, value / 1000, "ms", baseline, compared, aimed, series=series, size=size)
 
     def calls(self, work: Callable[[], object], before: Callable[[], object] | None = None) -> float:
         """Return the median time of one call in microseconds."""
@@ -88,8 +90,7 @@ def rows(folder: Path, bare: Path, seconds: float = SECONDS) -> Iterator[Row]:
 
     with open_corpus(folder, environ=os.environ) as corpus:
         connection = bare_index.opened(bare)
-        documents = corpus.report.documents
-        measured = Measured(corpus, connection, f"{documents:,} documents", seconds, documents <= AIMED)
+        measured = Measured(corpus, connection, corpus.report.documents, seconds)
         yield from _updates(measured)
         yield from _queries(measured)
         yield from _graph(measured)
@@ -108,7 +109,8 @@ def _updates(measured: Measured) -> Iterator[Row]:
     write = partial(_write, path, texts)
     named = measured.calls(partial(measured.corpus.refresh_paths, [path]), write)
     base = measured.calls(partial(_replace, measured.bare, path), write)
-    yield measured.row("one document updated, which is named", named, "bare FTS5, one text replaced", base, "≤ 5 ms")
+    what, bare = "one document updated, which is named", "bare FTS5, one text replaced"
+    yield measured.row(what, named, bare, base, "≤ 5 ms", series="one document updated")
     found = measured.calls(partial(measured.corpus.refresh), write)
     yield measured.row("one document updated, which has to be found", found, "walk and stat", looked)
     path.write_text(before, encoding="utf-8")
@@ -126,10 +128,12 @@ def _queries(measured: Measured) -> Iterator[Row]:
         taken = measured.calls(partial(search, index, Search(text, limit=10)))
         base = measured.calls(partial(_fetched, measured.bare, bare_index.ASK, (text,)))
         what = f"search for {name} ({sections:,} sections)"
-        yield measured.row(what, taken, "bare FTS5, snippet", base, QUERY_AIM)
+        series = f"search for {name}" if text == PHRASE else ""
+        yield measured.row(what, taken, "bare FTS5, snippet", base, QUERY_AIM, series=series)
     taken = measured.calls(partial(search, index, Search("", limit=10, where=WHERE)))
     base = measured.calls(partial(_fetched, index.connection(), FIELDS, ()))
-    yield measured.row("`--where` over two fields", taken, "SQL by hand", base, QUERY_AIM)
+    series = "search by two fields"
+    yield measured.row("`--where` over two fields", taken, "SQL by hand", base, QUERY_AIM, series=series)
 
 
 def _graph(measured: Measured) -> Iterator[Row]:

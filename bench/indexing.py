@@ -144,7 +144,9 @@ def _memory(corpus: Corpus, ran: Mapping[str, Process], contenders: Mapping[str,
     yield Row(f"{what} the largest process", ran["prosa"].memory, "MiB", _BARE, ran["bare"].memory, aim)
     peaks = {name: _peak(contenders[name], corpus.folder) for name in ("prosa", "bare")}
     if peaks["prosa"] is not None:
-        yield Row(f"{what} all processes", peaks["prosa"], "MiB", _BARE, peaks["bare"], aim)
+        series, size = ("", 0) if corpus.vault else ("prosa index, most memory of all processes", corpus.count)
+        all_of = f"{what} all processes"
+        yield Row(all_of, peaks["prosa"], "MiB", _BARE, peaks["bare"], aim, series=series, size=size)
 
 
 def _peak(contender: Contender, folder: Path) -> float | None:
