@@ -95,8 +95,10 @@ def test_every_listed_command_can_be_loaded_and_describes_itself(command: Comman
         (["\x1b[2J"], r"unknown command '\x1b[2J'", "see: prosa --help"),
         (["--colour"], "unknown flag --colour", "see: prosa --help"),
         (["help", "chek"], "unknown command 'chek'", "did you mean check?"),
+        (["move", "a.md", "b.md"], "unknown command 'move'", "did you mean rename?"),
+        (["fix"], "unknown command 'fix'", "did you mean check --fix?"),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_what_is_unknown_gets_the_nearest_name_and_exit_2(argv: list[str], message: str, hint: str):
     at = desk()

@@ -121,6 +121,17 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """Older spellings that still work and that `--help` does not list: a command and the flags that it is called with."""
 
+ELSEWHERE: dict[str, str] = {
+    **dict.fromkeys(("lint", "validate", "verify"), "check"),
+    **dict.fromkeys(("move", "mv"), "rename"),
+    **dict.fromkeys(("eval", "evals"), "test"),
+    **dict.fromkeys(("find", "grep"), "search"),
+    "exec": "run",
+    "fix": "check --fix",
+    "format": "fmt",
+}
+"""The names that other tools have for what a command does: a hint, not a name of ours."""
+
 FIRST = ("check", "fmt", "show", "test", "run", "plan", "chat", "batch", "search", "serve", "new", "runs")
 """The commands on the first screen of help, in its order."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from prosa import __version__
-from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
+from prosa.cli.commands import ALIASES, COMMANDS, ELSEWHERE, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
 from prosa.cli.process import end_at_interrupts, raise_interrupts, run
 
@@ -85,7 +85,7 @@ def _command(name: str) -> Command:
 
     if name.startswith("-"):
         raise WrongUse(f"unknown flag {name}", hint="see: prosa --help")
-    near = nearest(name, [each.name for each in COMMANDS])
+    near = ELSEWHERE.get(name) or nearest(name, [each.name for each in COMMANDS])
     if near:
         hint = f"did you mean {near}?"
     elif name.endswith(".md"):
