@@ -84,6 +84,14 @@ def test_x10_what_was_hashed_is_not_read_again(notes: Notes):
     assert notes.check() == []
 
 
+def test_x10_a_skill_that_its_own_result_rests_on_is_not_read_again(notes: Notes):
+    """X10. The digest by which the result was found says that it is as it was."""
+    text = "---\nname: notes\ndescription: Finds notes. Use it when someone asks for one.\n---\n\n# Notes\n"
+    (notes.folder / "SKILL.md").write_text(text)
+    assert notes.check() == ["read SKILL.md", "read a.md", "read b.md"]
+    assert notes.check() == []
+
+
 def test_x10_an_edit_in_place_of_the_same_size_and_time_is_seen(notes: Notes):
     """X10. The time of the last change tells, which nobody can set."""
     notes.check()

@@ -232,7 +232,11 @@ class Analyzer(Struct, frozen=True):
 
     def _kept(self, row: str | None, path: Path) -> Analysis | None:
         analysis = from_row(row, str(path)) if row is not None else None
-        return analysis if analysis is not None and still_holds(analysis.depends, self.files) else None
+        if analysis is None:
+            return None
+        itself = str(path), analysis.digest  # by which it was found
+        others = {name: was for name, was in analysis.depends.items() if (name, was) != itself}
+        return analysis if still_holds(others, self.files) else None
 
     def _text(self, path: Path) -> SourceText | Analysis:
         try:
@@ -370,15 +374,17 @@ def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collectio
                 continue
             seen.stamps[path] = stamp
             row = kept.get(path)
-            if row is not None and row.stamp == stamp and _holds(row, real, analyzer):
-                seen.facts[real] = row.facts(sighted.shown + path)
+            shown = sighted.shown + path
+            if row is not None and row.stamp == stamp and _holds(row, real, shown, analyzer):
+                seen.facts[real] = row.facts(shown)
     return seen
 
 
-def _holds(row: KeptFacts, real: Path, analyzer: Analyzer) -> bool:
-    """Return whether all else that a row rests on is as it was."""
-    same = row.hints == hints_text(analyzer.hints(real))
-    return same and (not row.depends or still_holds(row.depends, analyzer.files))
+def _holds(row: KeptFacts, real: Path, shown: str, analyzer: Analyzer) -> bool:
+    """Return whether all else that a row rests on is as it was. Of the document itself, ``shown``, its stamp tells."""
+    if row.hints != hints_text(analyzer.hints(real)):
+        return False
+    return still_holds({name: was for name, was in row.depends.items() if name != shown}, analyzer.files)
 
 
 def _keep(
