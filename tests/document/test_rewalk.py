@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from prosa.document import parse, rewalk
 from prosa.document.rewalk import RecentWalks
 from prosa.document.walk import WalkResult, encodable, moved_pieces, walk
+from prosa.rules.analyse import local_links
 from prosa.source import SourceText
 from tests.depth import examples
 from tests.document.markdown import PIECES, block
@@ -45,6 +46,31 @@ def test_x1_a_changed_text_is_found_to_be_what_a_walk_of_all_of_it_finds(
         before, whole = changed, walk(changed)
         assert placed(again) in (None, whole)
         found = again or whole  # the next change is of what was joined
+
+
+LINKED = st.sampled_from(
+    ["[a](b.md) ", "![é](ü/c%20.png)", "[x]({{y}}.md)", "[a](<b c.md#d>)\n", "{/* [a](c) */}", "$a$ "]
+)
+LINKED_TEXT = st.lists(st.one_of(SECTION, LINKED), min_size=1, max_size=12).map("".join)
+LINKED_CHANGE = st.tuples(st.integers(0, 400), st.integers(0, 9), st.one_of(NEW, LINKED, st.sampled_from("éxü€$")))
+
+
+@settings(max_examples=examples(1500), deadline=None)
+@given(text=LINKED_TEXT, changes=st.lists(LINKED_CHANGE, min_size=1, max_size=6))
+@example("# a\n[b](c)\n# d\nxxxxxxxxxxxx\n# e\n[f](g)\n", [(25, 2, "é")])
+@example("# a\n[b](c)\n# d\nxx\n# e\n[f](g)\n", [(15, 1, "é"), (16, 0, "y")])
+@example("# a\n[b](c)\n# d\nxx\n# e\n[f](g)\n", [(15, 0, "[h](i)"), (15, 6, ""), (0, 0, "# d\n"), (0, 0, "$$ $$")])
+def test_x1_the_links_of_a_changed_text_are_those_of_all_of_it(text: str, changes: list[tuple[int, int, str]]):
+    recent, least = RecentWalks(), rewalk.MIN_TEXT
+    try:
+        rewalk.MIN_TEXT = 0
+        for start, length, new in [(0, 0, ""), *changes]:
+            text = text[:start] + new + text[start + length :]
+            with recent.used():
+                found = local_links(parse(SourceText(text)))
+            assert found == local_links(parse(SourceText(text)))
+    finally:
+        rewalk.MIN_TEXT = least
 
 
 @given(st.lists(block(), min_size=1, max_size=4), st.integers(0, 3))

@@ -153,7 +153,7 @@ def test_links_written_in_place_are_those_of_the_elements(text: str):
         for each, image in links
         if each.form == "inline" and each.destination.startswith("a")
     ]
-    found = document.inline_places(lambda destination: destination.startswith("a"))
+    found = document.of_places("a", lambda destination: destination.startswith("a"), lambda place: place, list)
     expected = sorted((name, span.start, span.end, *rest) for name, span, *rest in spans)
     assert sorted(map(tuple, found)) == expected
 

@@ -30,8 +30,8 @@ from prosa.document.model import (
     Section,
     Wikilink,
 )
-from prosa.document.rewalk import walk_recently
-from prosa.document.walk import Parsed, Piece, encodable, mask
+from prosa.document.rewalk import made_of_links, walk_recently
+from prosa.document.walk import FoundLink, Parsed, Piece, encodable, mask
 from prosa.regex import regex
 from prosa.source import LineIndex, SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown, kept
@@ -39,6 +39,7 @@ from prosa.source.values import PartlyCompared, PartlyShown, kept
 if TYPE_CHECKING:
     from prosa.document.autolinks import Address
 
+T = TypeVar("T")
 Placed = TypeVar("Placed", Link, Wikilink)
 
 
@@ -229,11 +230,28 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         found = NAMED_BLOCK.finditer(text)
         return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
 
-    def inline_places(self, wanted: Callable[[str], bool]) -> Iterator[InlinePlace]:
-        """Yield the places of links and images that are written in place with a ``wanted`` destination."""
-        for each in links.inline_places(self.parsed, wanted):
-            if not self._has_dollars or each.at not in self._maths:
-                yield each
+    def of_places(
+        self,
+        name: str,
+        wanted: Callable[[str], bool],
+        make: Callable[[InlinePlace], T | None],
+        moved: Callable[[Sequence[T | None], int], list[T | None]],
+    ) -> list[T]:
+        """Return what ``make`` makes of the place of each inline link and image with a ``wanted`` destination, in the
+        order of the text. It looks at nothing else than the place and the text there: in a text that is being edited,
+        what lies apart from the change is ``moved`` by some characters, and found by its ``name``."""
+        parsed = self.parsed
+
+        def made(found: FoundLink) -> T | None:
+            place = links.inline_place(parsed, found, wanted)
+            return None if place is None or (dollars and place.at in self._maths) else make(place)
+
+        dollars = self._has_dollars
+        if dollars or parsed.masked:  # what stands elsewhere decides on each link
+            found = map(made, parsed.found.links)
+        else:
+            found = iter(made_of_links(parsed.found, f"{name} {parsed.base}", made, moved))
+        return [each for each in found if each is not None]
 
     def fence_text(self, fence: Fence) -> str:
         """Return the code of a fence, with the author's line ends."""

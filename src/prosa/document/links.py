@@ -54,28 +54,27 @@ class InlinePlace(Struct, frozen=True):
     empty: bool
 
 
-def inline_places(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[InlinePlace]:
-    """Yield the places of inline links and images whose destination is ``wanted``, without making the links. If parts
-    of the text were hidden from the parser, it may not know the destination before the link is made."""
+def inline_place(parsed: Parsed, found: FoundLink, wanted: Callable[[str], bool]) -> InlinePlace | None:
+    """Return the place of an inline link or image whose destination is ``wanted``, without making the link; None for
+    any other. If parts of the text were hidden from the parser, it may not know the destination before the link is
+    made."""
+    tag = found.tag
+    if tag["link_type"] != "Inline" or not (parsed.masked or wanted(tag["dest_url"])):
+        return None
     text, base, offset = parsed.text, parsed.base, parsed.bytes.offset_of_byte
-    for found in parsed.found.links:
-        tag = found.tag
-        if tag["link_type"] != "Inline" or not (parsed.masked or wanted(tag["dest_url"])):
-            continue
-        destination: str = tag["dest_url"]
-        start, end, mark = offset(found.where["start"]), offset(found.where["end"]), offset(found.text_end)
-        mark = text.find("](", mark, end)
-        stop = mark + 2 + len(destination)
-        usual = mark >= 0 and destination[:1] not in _UNUSUAL and stop < end and text[stop] in _ENDS
-        if usual and not parsed.masked and text.startswith(destination, mark + 2):
-            empty = mark == start + (2 if found.image else 1)
-            yield InlinePlace(destination, base + mark + 2, base + stop, base + start, found.image, empty)
-            continue
-        link = _link(parsed, found)
-        if not parsed.masked or wanted(link.destination):
-            span = link.destination_span or link.span
-            empty = len(link.text_span) == 0
-            yield InlinePlace(link.destination, span.start, span.end, link.span.start, found.image, empty)
+    destination: str = tag["dest_url"]
+    start, end, mark = offset(found.where["start"]), offset(found.where["end"]), offset(found.text_end)
+    mark = text.find("](", mark, end)
+    stop = mark + 2 + len(destination)
+    usual = mark >= 0 and destination[:1] not in _UNUSUAL and stop < end and text[stop] in _ENDS
+    if usual and not parsed.masked and text.startswith(destination, mark + 2):
+        empty = mark == start + (2 if found.image else 1)
+        return InlinePlace(destination, base + mark + 2, base + stop, base + start, found.image, empty)
+    link = _link(parsed, found)
+    if parsed.masked and not wanted(link.destination):
+        return None
+    span = link.destination_span or link.span
+    return InlinePlace(link.destination, span.start, span.end, link.span.start, found.image, len(link.text_span) == 0)
 
 
 _UNUSUAL = frozenset(("", "<", *" \t\f\v\r\n"))
@@ -90,7 +89,7 @@ def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:
 def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
     """Return the link definitions that count: the first of each label."""
     text = parsed.text
-    if "]:" not in text or text.count("]:") == len(_FOOTNOTES.findall(text)):
+    if ":" not in text or "]:" not in text or text.count("]:") == len(_FOOTNOTES.findall(text)):
         return ()  # the parser would read the whole text again
     found = pyromark.reference_definitions(text, options=OPTIONS)
     made = []

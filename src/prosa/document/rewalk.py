@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -262,22 +262,40 @@ def _html(found: Iterable[tuple[Range, list[Piece]]], by: int) -> list[tuple[Ran
 # The texts that an editor changes, with what was found in them.
 
 
+class KnownWalk(Struct, eq=False):
+    """A text as UTF-8, the number of its characters, what was found in it, and what was ``made`` of each of its links.
+    ``before`` is the text that this one was before its last change."""
+
+    data: bytes
+    length: int
+    found: WalkResult
+    before: KnownWalk | None = None
+    made: dict[str, list[object]] = field(default_factory=dict)
+
+
 class RecentWalks(Struct, eq=False):
     """The walks of the last texts of a few documents, the latest at the end."""
 
-    _known: list[tuple[bytes, WalkResult]] = field(default_factory=list)
+    _known: list[KnownWalk] = field(default_factory=list)
 
     def walk(self, text: str) -> WalkResult:
         """Return what `walk` returns. A text that resembles an earlier one takes its place. No caller changes it."""
         data = text.encode()
         if not MIN_TEXT <= len(data) <= MAX_TEXT:
             return walk(text)
-        known = next((each for each in reversed(self._known) if _resembles(data, each[0])), None)
-        if known is not None and known[0] == data:
-            return known[1]
-        found = (rewalk(data, *known) if known is not None else None) or walk(text)
-        self._known = [*(each for each in self._known if each is not known), (data, found)][-MAX_TEXTS:]
-        return found
+        known = next((each for each in reversed(self._known) if _resembles(data, each.data)), None)
+        if known is not None and known.data == data:
+            return known.found
+        found = rewalk(data, known.data, known.found) if known is not None else None
+        if known is not None:
+            known.before = None  # one is enough
+        new = KnownWalk(data, len(text), found or walk(text), known if found is not None else None)
+        self._known = [*(each for each in self._known if each is not known), new][-MAX_TEXTS:]
+        return new.found
+
+    def of(self, found: WalkResult) -> KnownWalk | None:
+        """Return the text in which something was found; None for one that is not remembered."""
+        return next((each for each in self._known if each.found is found), None)
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -293,6 +311,44 @@ def walk_recently(text: str) -> WalkResult:
     """Return what the parser finds in a text, from an earlier text where these are remembered."""
     recent = _USED.get()
     return walk(text) if recent is None else recent.walk(text)
+
+
+def made_of_links(
+    found: WalkResult, name: str, make: Callable[[FoundLink], T], moved: Callable[[Sequence[T], int], list[T]]
+) -> list[T]:
+    """Return what ``make`` makes of each link, which looks at nothing but the link and its text. In a text that was
+    changed, only the links in the changed sections are looked at; those behind them are ``moved`` by some characters.
+    """
+    recent = _USED.get()
+    known = recent.of(found) if recent is not None else None
+    if known is None:
+        return [make(each) for each in found.links]
+    made = cast("list[T] | None", known.made.get(name))
+    if made is None:
+        made = _made_again(known, name, make, moved)
+        known.made[name] = cast("list[object]", made)
+    return made
+
+
+def _made_again(
+    known: KnownWalk, name: str, make: Callable[[FoundLink], T], moved: Callable[[Sequence[T], int], list[T]]
+) -> list[T]:
+    links, before = known.found.links, known.before
+    made = cast("list[T] | None", before.made.get(name)) if before is not None else None
+    if before is None or made is None:
+        return [make(each) for each in links]
+    by = known.length - before.length
+    if by and len(known.data) == len(before.data):  # what stands behind the change is the same, and yet moved
+        return [make(each) for each in links]
+    old = before.found.links
+    most, first, last = min(len(links), len(old)), 0, 0
+    while first < most and links[first] is old[first]:
+        first += 1
+    while last < most - first and links[-1 - last].tag is old[-1 - last].tag:  # a link that moves keeps its tag
+        last += 1
+    rest = made[len(old) - last :]
+    inside = (make(each) for each in links[first : len(links) - last])
+    return [*made[:first], *inside, *(moved(rest, by) if by else rest)]
 
 
 _USED: ContextVar[RecentWalks | None] = ContextVar("prosa_recent_walks", default=None)

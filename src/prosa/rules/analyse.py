@@ -17,6 +17,7 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, failed_reading, open_documents
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
+from prosa.document.links import InlinePlace
 from prosa.document.model import Cover
 from prosa.document.references import MADE_LATER, is_named_later
 from prosa.document.tags import obsidian_comments
@@ -150,9 +151,10 @@ _LABEL_END = ")="
 _COMMENT = "{/*"
 """Start of a comment of MDX."""
 
-_ADDS = (":::", "--8<--", "<!-- include", "![[")
-_BRACED_ADDS = ("{{#", "{{<", "{%", "```{")
-"""Signs that parts of the page come from elsewhere."""
+_ADDS = ((":", ":::"), ("<", "--8<--"), ("<", "<!-- include"), ("!", "![["))
+_BRACED_ADDS = (("{", "{{#"), ("<", "{{<"), ("%", "{%"), ("`", "```{"))
+"""Signs that parts of the page come from elsewhere, each behind its rarest character: one character is found thirty
+times as fast as two."""
 
 
 def local_links(document: Document) -> tuple[LocalLink, ...]:
@@ -181,33 +183,48 @@ def anchors(document: Document) -> frozenset[str]:
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces and _OWN_SIGN.search(text) else []
     own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
     own += [each.text for each in document.headings if "[[" in each.text] if document.wikilinks else []
-    labels = (
-        [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if _LABEL_END in text else []
-    )
-    added = ["*"] if any(sign in text for sign in ((*_ADDS, *_BRACED_ADDS) if braces else _ADDS)) else []
+    may_label = "=" in text and _LABEL_END in text
+    labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if may_label else []
+    signs = (*_ADDS, *_BRACED_ADDS) if braces else _ADDS
+    added = ["*"] if any(rare in text and sign in text for rare, sign in signs) else []
     blocks = (f"^{name}" for name in document.block_names)
     return document.anchors.union(own, labels, added, blocks) - {""}
 
 
 def _links(document: Document) -> Iterator[LocalLink]:
-    written = [
-        (each.destination, each.start, each.end, each.image)
-        for each in document.inline_places(_is_local)
-        if each.image or not each.empty
-    ]
-    defined = [each for each in document.definitions if _is_local(each.destination)]
-    spans = ((each.destination, each.destination_span or each.span) for each in defined)
-    written += [(destination, span.start, span.end, False) for destination, span in spans]
     text = document.source.text
-    commented = _commented(text) if written and "{/*" in text else None
-    actions = "{{" in text
-    for destination, start, end, embedded in written:
-        if actions and "{{" in text[start:end]:
-            continue  # a template action, which the parser saw masked
-        if commented is None or start not in commented:
-            path, _, fragment = destination.partition("#")
-            path = path.partition("?")[0]
-            yield LocalLink(_decoded(path), _decoded(fragment), start, end, embedded)
+
+    def local(each: InlinePlace) -> LocalLink | None:
+        if each.empty and not each.image:
+            return None
+        if "{" in text[each.start : each.end] and "{{" in text[each.start : each.end]:
+            return None  # a template action, which the parser saw masked
+        return _local(each.destination, each.start, each.end, each.image)
+
+    written = document.of_places("local links", _is_local, local, _moved)
+    for each in document.definitions:
+        if _is_local(each.destination):
+            span = each.destination_span or each.span
+            if "{{" not in text[span.start : span.end]:
+                written.append(_local(each.destination, span.start, span.end, False))
+    if written and "{" in text and _COMMENT in text:
+        commented = _commented(text)
+        return (each for each in written if each.start not in commented)
+    return iter(written)
+
+
+def _local(destination: str, start: int, end: int, embedded: bool) -> LocalLink:
+    path, _, fragment = destination.partition("#")
+    path = path.partition("?")[0]
+    return LocalLink(_decoded(path), _decoded(fragment), start, end, embedded)
+
+
+def _moved(links: Sequence[LocalLink | None], by: int) -> list[LocalLink | None]:
+    """Return links that lie some characters further on."""
+    return [
+        LocalLink(each.target, each.fragment, each.start + by, each.end + by, each.embedded) if each else None
+        for each in links
+    ]
 
 
 def _is_local(destination: str) -> bool:

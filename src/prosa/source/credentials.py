@@ -179,7 +179,7 @@ _FORMS: tuple[tuple[Callable[[str], object], tuple[_Form, ...]], ...] = (
         (_Form("SendGrid key", regex(r"\bSG\.[\w-]{22}\.[\w-]{43}(?![\w-])"), _is_varied, 3),),
     ),
     (
-        lambda text: "xox" in text,
+        lambda text: _is_near(text, "x", ("xo",)),
         (_Form("Slack token", regex(r"\bxox[abep]-(?:\d{10,13}-){2,3}[A-Za-z0-9]{24,64}(?![\w-])"), _is_varied, 5),),
     ),
     (
