@@ -61,16 +61,12 @@ LINKED_CHANGE = st.tuples(st.integers(0, 400), st.integers(0, 9), st.one_of(NEW,
 @example("# a\n[b](c)\n# d\nxx\n# e\n[f](g)\n", [(15, 1, "é"), (16, 0, "y")])
 @example("# a\n[b](c)\n# d\nxx\n# e\n[f](g)\n", [(15, 0, "[h](i)"), (15, 6, ""), (0, 0, "# d\n"), (0, 0, "$$ $$")])
 def test_x1_the_links_of_a_changed_text_are_those_of_all_of_it(text: str, changes: list[tuple[int, int, str]]):
-    recent, least = RecentWalks(), rewalk.MIN_TEXT
-    try:
-        rewalk.MIN_TEXT = 0
-        for start, length, new in [(0, 0, ""), *changes]:
-            text = text[:start] + new + text[start + length :]
-            with recent.used():
-                found = local_links(parse(SourceText(text)))
-            assert found == local_links(parse(SourceText(text)))
-    finally:
-        rewalk.MIN_TEXT = least
+    recent = RecentWalks(0)
+    for start, length, new in [(0, 0, ""), *changes]:
+        text = text[:start] + new + text[start + length :]
+        with recent.used():
+            found = local_links(parse(SourceText(text)))
+        assert found == local_links(parse(SourceText(text)))
 
 
 @given(st.lists(block(), min_size=1, max_size=4), st.integers(0, 3))

@@ -102,3 +102,15 @@ def test_source_text_answers_in_its_own_words() -> None:
     assert source.slice(Span(2, 4)) == "bc"
     assert source.whole == Span(0, 4)
     assert source == SourceText("a\nbc", "x.md", digest="ff")
+
+
+@given(text=st.text(alphabet="ab\n\r\u00e9", max_size=20), new=st.text(alphabet="x\n\r", max_size=4), data=st.data())
+def test_x2_lines_of_a_changed_text_are_those_of_all_of_it(text: str, new: str, data: st.DataObject):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    lines = LineIndex(text)
+    if data.draw(st.booleans()):
+        assert lines.count > 0
+    made = lines.replaced(start, end, new)
+    whole = text[:start] + new + text[end:]
+    assert (made.text, made.starts) == (whole, LineIndex(whole).starts)

@@ -248,9 +248,9 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
         dollars = self._has_dollars
         if dollars or parsed.masked:  # what stands elsewhere decides on each link
-            found = map(made, parsed.found.links)
+            found = [made(each) for each in parsed.found.links]
         else:
-            found = iter(made_of_links(parsed.found, f"{name} {parsed.base}", made, moved))
+            found = made_of_links(parsed.found, f"{name} {parsed.base}", made, moved)
         return [each for each in found if each is not None]
 
     def fence_text(self, fence: Fence) -> str:

@@ -274,14 +274,21 @@ class KnownWalk(Struct, eq=False):
 
 
 class RecentWalks(Struct, eq=False):
-    """The walks of the last texts of a few documents, the latest at the end."""
+    """The walks of the last texts of a few documents, the latest at the end; texts of fewer bytes than ``least`` are
+    not remembered."""
 
+    least: int = MIN_TEXT
     _known: list[KnownWalk] = field(default_factory=list)
+
+    @classmethod
+    def after(cls, text: str, found: WalkResult) -> RecentWalks:
+        """Return the walks of texts that are made of another one, in which something was ``found``."""
+        return cls(0, [KnownWalk(text.encode(), len(text), found)])
 
     def walk(self, text: str) -> WalkResult:
         """Return what `walk` returns. A text that resembles an earlier one takes its place. No caller changes it."""
         data = text.encode()
-        if not MIN_TEXT <= len(data) <= MAX_TEXT:
+        if not self.least <= len(data) <= MAX_TEXT:
             return walk(text)
         known = next((each for each in reversed(self._known) if _resembles(data, each.data)), None)
         if known is not None and known.data == data:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.changes import DocumentSpan, Edit
 from prosa.lsp.positions import Encoding, offset_at, range_of
-from prosa.source import LineIndex
+from prosa.source import LineIndex, SourceText
 from prosa.source.values import kept
 
 UNTITLED = "untitled"
@@ -46,7 +46,7 @@ class OpenDocument(Struct):
             if isinstance(each, types.TextDocumentContentChangePartial):
                 start = offset_at(self.lines, each.range.start, encoding)
                 end = max(start, offset_at(self.lines, each.range.end, encoding))
-                self.lines = LineIndex(self.text[:start] + whole_characters(each.text) + self.text[end:])
+                self.lines = self.lines.replaced(start, end, whole_characters(each.text))
             else:
                 self.lines = LineIndex(whole_characters(each.text))
         self.version = version
@@ -130,6 +130,10 @@ class View(Struct, frozen=True, dict=True):
             source = self.workspace.source(path)
             found = self._lines[path] = source.lines if source is not None else LineIndex("")
         return found
+
+    def know(self, sources: Mapping[Path, SourceText]) -> None:
+        """Take in the texts of documents, which need not be read for their lines."""
+        self._lines.update((path, source.lines) for path, source in sources.items())
 
     @kept
     def _lines(self) -> dict[Path, LineIndex]:

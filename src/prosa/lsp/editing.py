@@ -183,6 +183,7 @@ def _moves_files(server: SessionServer) -> bool:
 
 def _edit(view: View, made: Renaming) -> types.WorkspaceEdit:
     """Return the changes of documents, and after them the files that move."""
+    view.know(made.sources)
     edit = view.workspace_edit(made.edits)
     changes = [*(edit.document_changes or ())]
     changes += (types.RenameFile(view.uris(old), new.as_uri()) for old, new in made.moves)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -30,7 +31,7 @@ from prosa.lsp import checking, completion, editing, navigation
 from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
-from prosa.lsp.session import NOT_INITIALIZED, Session, SessionServer
+from prosa.lsp.session import NOT_INITIALIZED, USUAL, Session, SessionServer
 from prosa.lsp.wire import fault_of, serve
 
 _T = TypeVar("_T")
@@ -257,6 +258,7 @@ def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, st
         return 0 if server.protocol.is_shut_down else 1
 
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*USUAL)
     with _logging(log):
         try:
             return asyncio.run(run())

@@ -36,8 +36,11 @@ from prosa.source import FileProblem
 
 _T = TypeVar("_T")
 
-_USUAL = gc.get_threshold()
-_YOUNG = (*_USUAL[:2], 1_000_000)
+USUAL = (10_000, 10, 10)
+"""Thresholds of the garbage collector: when it looks, most of what an edit or a rename made is used no more. With
+those of Python it takes a tenth of a rename."""
+
+_YOUNG = (*USUAL[:2], 1_000_000)
 """While a corpus is read: what an edit leaves is collected soon, and what was read is never looked through."""
 
 NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
@@ -259,7 +262,7 @@ class Session:
                 self._soon(lambda: self.client.log(words))
                 return
             finally:
-                gc.set_threshold(*_USUAL)
+                gc.set_threshold(*USUAL)
             self.worker.ask(lambda: self._adopt(workspace, resident))
 
         threading.Thread(target=work, name="prosa-corpus", daemon=True).start()

@@ -89,6 +89,18 @@ class LineIndex:
         """Number of lines; a text that ends in a line end has an empty last line."""
         return len(self.starts)
 
+    def replaced(self, start: int, end: int, new: str) -> "LineIndex":
+        """Return the index of the text with other characters in place of those from one offset up to another. Where
+        lines begin in the rest of the text is known."""
+        made = LineIndex(self.text[:start] + new + self.text[end:])
+        known = self._starts
+        if known is not None and "\r" not in made.text and "\r" not in self.text:
+            first, after = bisect_right(known, start), bisect_right(known, end)
+            inside = [start + each for each in _line_starts(new)[1:]] if "\n" in new else []
+            by = len(new) - (end - start)
+            made._starts = (*known[:first], *inside, *[each + by for each in known[after:]])
+        return made
+
     def position(self, offset: int) -> Position:
         """Line and column of a character offset."""
         offset = self._clamped(offset)

@@ -247,3 +247,39 @@ def test_x5_x23_a_folder_is_judged_by_its_own_name(tmp_path: Path):
     files = SiteFiles(tmp_path, 1000)
     assert files.folder("sub/") == tmp_path / "sub/"
     assert files.folder("gone/") is None
+
+
+def test_many_documents_are_read_as_each_alone(tmp_path: Path):
+    root, outside = tmp_path / "root", tmp_path / "outside.md"
+    for name in ("a.md", "b/c.md", "b/d.md", "b/e/f.md", "b/large.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name * (9 if "large" in name else 1))
+    outside.write_text("secret")
+    (root / "b" / "out.md").symlink_to(outside)
+    (root / "link").symlink_to(tmp_path)
+    os.mkfifo(root / "b" / "pipe.md")
+    files = RootedFiles(root, max_size=20)
+    named = ["a.md", "b/c.md", "b/out.md", "b/pipe.md", "b", "b/d.md", "no/x.md", "b/e/f.md", "b/large.md"]
+    paths = [root / name for name in (*named, "link/outside.md", "b/\0.md", "../outside.md", "a.md", "b/c.md")]
+    expected = []
+    for path in paths:
+        try:
+            expected.append((path, files.data(path)))
+        except FileProblem:
+            continue
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    assert [*files.data_of_many(paths)] == [*RootedFiles(root, max_size=20).data_of_many(paths)] == expected
+    assert [path.name for path, _ in expected] == ["a.md", "c.md", "d.md", "f.md", "a.md", "c.md"]
+    assert not before or len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_that_becomes_a_link_is_not_followed_for_many(tmp_path: Path):
+    root, apart = tmp_path / "root", tmp_path / "apart"
+    for folder in (root / "b", apart):
+        folder.mkdir(parents=True)
+        (folder / "c.md").write_text(folder.name)
+    files = RootedFiles(root)
+    assert files.real(root / "b" / "c.md") == root.resolve() / "b" / "c.md"
+    (root / "b").rename(root / "was")
+    (root / "b").symlink_to(apart)
+    assert [*files.data_of_many([root / "b" / "c.md"])] == []

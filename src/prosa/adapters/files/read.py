@@ -13,8 +13,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -83,6 +83,26 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     def data(self, path: Path) -> bytes:
         """Return the bytes of a document, whatever they are. Raises `FileProblem`."""
         return self._read(path)[1]
+
+    def data_of_many(self, paths: Iterable[Path]) -> Iterator[tuple[Path, bytes]]:
+        """Yield the same of those documents that can be read, in their order. A folder stays open for those that follow
+        in it: to open it takes longer than to read a document."""
+        if self.root is None or not CHAINED:
+            for path in paths:
+                with suppress(FileProblem):
+                    yield path, self.data(path)
+            return
+        with HeldFolder(os.fspath(self.root)) as held:
+            for path in paths:
+                real = self._real(path)
+                if self._out(real):
+                    continue
+                try:
+                    data = held.read(real, self.max_size)
+                except (OSError, ValueError, NotRegular):
+                    continue
+                if data is not None:
+                    yield path, data
 
     def _read(self, path: Path) -> tuple[Path | None, bytes]:
         real = self._real(path)
@@ -205,13 +225,10 @@ def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | N
     ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
     with _opened(path, real, root) as (descriptor, found):
         try:
-            # The size is verified by reading one byte more: some files report 0 and are not, others grow.
-            data = b"" if found.st_size > max_size else _up_to(descriptor, found.st_size + 1)
-            if len(data) > found.st_size:
-                data += _up_to(descriptor, max_size + 1 - len(data))
+            data = _whole(descriptor, found.st_size, max_size)
         except OSError as error:
             raise _problem(path, error) from None
-    if found.st_size > max_size or len(data) > max_size:
+    if data is None:
         raise _too_large(path, found.st_size, max_size)
     return data
 
@@ -264,6 +281,17 @@ def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[t
         raise _not_regular(path, other.mode) from None
     finally:
         os.close(descriptor)
+
+
+def _whole(descriptor: int, size: int, max_size: int) -> bytes | None:
+    """Return the bytes of a file that says it has ``size`` of them; None where it has too many. Raises `OSError`."""
+    if size > max_size:
+        return None
+    # The size is verified by reading one byte more: some files report 0 and are not, others grow.
+    data = _up_to(descriptor, size + 1)
+    if len(data) > size:
+        data += _up_to(descriptor, max_size + 1 - len(data))
+    return data if len(data) <= max_size else None
 
 
 def _up_to(descriptor: int, length: int) -> bytes:
@@ -365,16 +393,66 @@ def require_regular(found: os.stat_result) -> None:
 
 
 def _in_chain(folder: str, parts: Sequence[str]) -> int:
+    at = _folder_in_chain(folder, parts[:-1])
+    try:
+        return _in_folder(at, parts[-1])
+    finally:
+        os.close(at)
+
+
+def _folder_in_chain(folder: str, parts: Sequence[str]) -> int:
     at = os.open(folder, _FOLDER)
     try:
-        for part in parts[:-1]:
+        for part in parts:
             inner = os.open(part, _INNER, dir_fd=at)
             os.close(at)
             at = inner
-        require_regular(os.stat(parts[-1], dir_fd=at, follow_symlinks=False))
-        return os.open(parts[-1], READING, dir_fd=at)
-    finally:
+    except BaseException:
         os.close(at)
+        raise
+    return at
+
+
+def _in_folder(folder: int, name: str) -> int:
+    require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    return os.open(name, READING, dir_fd=folder)
+
+
+class HeldFolder:
+    """The open folder of the last document that was read below a root, a real path."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._folder: str | None = None
+        self._descriptor = -1
+
+    def __enter__(self) -> HeldFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def read(self, real: str, max_size: int) -> bytes | None:
+        """Return the bytes of a regular file at a real path below the root; None where it is too large. Raises as
+        `open_below`."""
+        folder, _, name = real.rpartition(os.sep)
+        if folder != self._folder:
+            self._close()
+            _, parts = _split(folder, self._root)
+            self._descriptor = _folder_in_chain(self._root, [part for part in parts if part])
+            self._folder = folder
+        descriptor = _in_folder(self._descriptor, name)
+        try:
+            found = os.fstat(descriptor)
+            require_regular(found)
+            return _whole(descriptor, found.st_size, max_size)
+        finally:
+            os.close(descriptor)
+
+    def _close(self) -> None:
+        if self._folder is not None:
+            self._folder = None
+            os.close(self._descriptor)
 
 
 def _compared(folder: str, parts: Sequence[str]) -> int:

@@ -60,7 +60,7 @@ class Workspace(Struct, eq=False):
     settings: tuple[Diagnostic, ...]
     profile: Profile
     checker: Checker
-    disk: Files
+    disk: RootedFiles
     resident: ResidentCorpus | None = None
     baseline: Baseline | None = None
     _checked: dict[Path, str] = field(default_factory=dict)

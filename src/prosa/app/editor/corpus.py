@@ -15,12 +15,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.read import decode
 from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading, open_document
+from prosa.document.rewalk import RecentWalks
 from prosa.graph.names import Key
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.records import record_of
@@ -185,7 +185,17 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def called(self, key: Key) -> Sequence[Record]:
         """Return the documents that answer to a key, of which path and dialect are known, in the order of their
-        paths."""
+        paths. The worlds before and after a move ask for the same keys."""
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._answering(key)
+        return found
+
+    @cached_property
+    def _answers(self) -> dict[Key, Sequence[Record]]:
+        return {}
+
+    def _answering(self, key: Key) -> Sequence[Record]:
         names = self.workspace.names
         if names is None:
             return ()
@@ -208,11 +218,17 @@ class EditorCorpus(Struct, frozen=True, dict=True):
             if (record := self.record(path)) is not None:
                 yield record
 
-    def standing(self) -> Iterator[tuple[str, DialectName, tuple[str, ...]]]:
+    def standing(self) -> Sequence[tuple[str, DialectName, tuple[str, ...]]]:
         """Path, dialect and canonical URLs of the documents that may make a site."""
-        for real, facts in self.workspace.entries.items():
-            if self._holds(path := self.path_of(real)):
-                yield path, facts.dialect, _canonical(facts)
+        return self._standing
+
+    @cached_property
+    def _standing(self) -> list[tuple[str, DialectName, tuple[str, ...]]]:
+        return [
+            (path, facts.dialect, _canonical(facts))
+            for real, facts in self.workspace.entries.items()
+            if self._holds(path := self.path_of(real))
+        ]
 
     @property
     def _sites(self) -> Sites:
@@ -224,7 +240,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def _formed(self) -> Sites:
         resident = self.workspace.resident
         given = resident is not None and resident.corpus.rooted == "given"
-        rows = [*self.standing()]
+        rows = self.standing()
         canonical = ((path, url) for path, dialect, urls in rows if dialect == "mdh" for url in urls)
         return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
 
@@ -255,18 +271,13 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         wanted = any_of(names)
         in_data = re.compile(wanted.encode("utf-8", "surrogatepass")).search
         in_text = re.compile(wanted).search
-        for path in self.paths():
-            real = self.real_of(path)
-            with contextlib.suppress(FileProblem):
-                data = disk.data(real) if isinstance(disk, RootedFiles) and real not in texts else None
-                if data is not None and in_data(data) is None:
-                    continue
-                if data is not None:
-                    yield path, decode(real, data)
-                    continue
-                text = texts[real] if real in texts else self.workspace.files.read(real).text
-                if in_text(text):
-                    yield path, text
+        reals = [self.real_of(path) for path in self.paths()]
+        yield from ((self.path_of(real), texts[real]) for real in reals if real in texts and in_text(texts[real]))
+        saved = (real for real in reals if real not in texts)
+        for real, data in disk.data_of_many(saved):
+            if in_data(data) is not None:
+                with contextlib.suppress(FileProblem):
+                    yield self.path_of(real), decode(real, data)
 
     def reading(self, path: str) -> DialectReading[object]:
         """Return the reading of a document in its present state. Raises `FileProblem`."""
@@ -286,7 +297,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def reread(self, path: str, text: str, like: DialectReading[object] | None = None) -> DialectReading[object]:
         """Return the reading of a text at a path; ``like`` is one of another path, perhaps of the same text."""
-        return self._read(SourceText(text, str(self.real_of(path))), like)
+        source = SourceText(text, str(self.real_of(path)))
+        if like is None:
+            return self._read(source)
+        parsed = like.document.parsed
+        with RecentWalks.after(parsed.text, parsed.found).used():  # it was changed in a few places
+            return self._read(source, like)
 
     def _read(self, source: SourceText, like: DialectReading[object] | None = None) -> DialectReading[object]:
         profile = self.workspace.profile

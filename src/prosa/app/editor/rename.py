@@ -31,7 +31,7 @@ from prosa.document.model import Section
 from prosa.graph.records import record_of
 from prosa.regex import regex
 from prosa.source import Edit as TextEdit
-from prosa.source import Span, apply_edits
+from prosa.source import SourceText, Span, apply_edits
 from prosa.source.files import is_hidden
 
 _FORMS: Mapping[NameKind, tuple[re.Pattern[str], str]] = {
@@ -51,11 +51,12 @@ class Renamable(Struct, frozen=True):
 
 class Renaming(Struct, frozen=True):
     """``edits`` refer to the texts before any move. ``moves`` are the files that move afterwards, as pairs of paths.
-    ``notes`` are information for the user."""
+    ``notes`` are information for the user, ``sources`` the texts that the edits are for, of many documents."""
 
     edits: tuple[Edit, ...]
     moves: tuple[tuple[Path, Path], ...] = ()
     notes: tuple[Note, ...] = ()
+    sources: Mapping[Path, SourceText] = {}
 
 
 def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None:
@@ -122,7 +123,8 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
     store = corpus if any(map(is_hidden, documents)) else corpus.visible()
     try:
         changes, notes = changes_of(Move.of(documents, others), store)
-        return Renaming(_edits(corpus, changes.values()), notes=notes)
+        sources = {corpus.real_of(each.path): each.before for each in changes.values()}
+        return Renaming(_edits(corpus, changes.values()), notes=notes, sources=sources)
     finally:
         store.forget()
 
