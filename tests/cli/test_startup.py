@@ -106,6 +106,8 @@ def test_a_scripted_run_loads_no_client_no_server_no_sandbox_and_no_prices(tmp_p
     status, modules = loaded(["run", str(path), "--model", model], home=agreed(tmp_path))
     assert status == 0
     assert not modules & (HEAVY - {"asyncio", "sqlite3"})  # sqlite3 keeps its answers
+    late = {"prosa.adapters.sandbox.process", "prosa.adapters.files.walk", "prosa.template.printf", "random", "shlex"}
+    assert not modules & late
 
 
 def agreed(folder: Path) -> Path:

@@ -14,6 +14,8 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, cast
 
+from prosa.regex import import_uncompiled
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -90,7 +92,8 @@ def load_event_loop() -> None:
 def load_run_libraries() -> None:
     """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
     loop need, `jsonschema_rs`, which asks `email.utils` to read the time when it was built (that stays a text), and
-    what reads URLs, few of which have an IP address."""
+    what reads URLs, few of which have an IP address; and `json`, whose expressions serve its slower half in Python."""
+    import_uncompiled("json")
     late: dict[str, Mapping[str, object]] = {
         "asyncio.sslproto": {},
         "email.utils": {"parsedate_to_datetime": str},

@@ -12,7 +12,6 @@ from urllib.parse import quote_plus
 
 from prosa.data import Value
 from prosa.template.errors import Function, FunctionError, bounded, joined
-from prosa.template.printf import sprintf
 from prosa.template.printing import print_text, println_text, value_text
 from prosa.template.values import ABSENT, Absent, described, truth
 
@@ -327,6 +326,8 @@ def _printf(args: Sequence[object], _piped: bool) -> str:
     text = args[0]
     if not isinstance(text, str):
         raise FunctionError(f"needs a string as format, found {described(text)}")
+    from prosa.template.printf import sprintf
+
     return sprintf(text, args[1:])
 
 

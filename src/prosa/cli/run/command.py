@@ -6,7 +6,6 @@ A document with ai-scripts is handed to `scripts`.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,6 +144,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _scripts_as_one(args: argparse.Namespace, console: Console) -> int:
     """Run ai-scripts, and print their results as one document. Raises `WrongUse` with `--output`."""
+    import json
     from io import StringIO
 
     from prosa.cli.parser import WrongUse

@@ -7,7 +7,6 @@ folder. The journal stores them as long as the run can be resumed (X25).
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +46,8 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
             return args
     elif getattr(args, "pairs", ()) or getattr(args, "input", None) is not None:
         return args
+    import json  # only here: a run that is not resumed imports it with the libraries of a run
+
     args.known_input = () if run.input is None else (json.loads(run.input),)
     return args
 
@@ -67,6 +68,8 @@ def _is_input(word: Path) -> bool:
 
 def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
     """Return the arguments of the call that began a run. Raises `WrongUse` where it was no call of this command."""
+    import json
+
     found = json.loads(again) if again else None
     command = parser.prog.rpartition(" ")[2]
     if not isinstance(found, dict):
