@@ -178,15 +178,20 @@ def test_resources_are_the_texts_of_documents(folder: Path, mode: str):
     assert asyncio.run(run()) == ("prosa:///{+path}", FILES["guide/pier.md"])
 
 
-def test_nothing_waits_for_the_index(folder: Path):
-    async def run() -> Any:
-        async with served(folder, ready=False) as client:
-            found = await client.call_tool("read", {"document": "guide/pier.md"})
-            search = await client.call_tool("search", {"query": "boats"})
-            return found.structured_content["text"], search.structured_content["complete"]
+def test_what_needs_the_index_waits_for_it_and_nothing_else_does(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """An agent that asks at once, as one does that starts the server for its question, would find nothing."""
+    monkeypatch.setattr("prosa.app.site.agents.READY_SECONDS", 60)
 
-    text, complete = asyncio.run(run())
-    assert text == FILES["guide/pier.md"] and isinstance(complete, bool)
+    async def run() -> tuple[str, list[Any]]:
+        async with served(folder, ready=False) as client:
+            read = await client.call_tool("read", {"document": "guide/pier.md"})
+            asked = {"search": {"query": "boats"}, "list": {}, "links": {"document": "pier"}}
+            found = [(await client.call_tool(*each)).structured_content for each in asked.items()]
+            return read.structured_content["text"], found
+
+    text, found = asyncio.run(run())
+    assert text == FILES["guide/pier.md"]
+    assert [each["complete"] for each in found] == [True, True, True] and found[0]["hits"]
 
 
 def test_an_id_that_is_asked_for_before_the_index_is_there_is_told_so(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from prosa.app.site import live
+from prosa.app.site import agents, live
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
@@ -185,6 +185,7 @@ def cold(folder: Path, files: Files, **options: Any) -> Iterator[Served]:
         stack.enter_context(patch.object(indexes, "READY_SECONDS", 0.0))
         stack.enter_context(patch.object(locate, "READY_SECONDS", 0.0))
         stack.enter_context(patch.object(live, "READY_SECONDS", 0.0))
+        stack.enter_context(patch.object(agents, "READY_SECONDS", 0.0))
         served = stack.enter_context(serving(folder, files, start=False, **options))
         stack.callback(ended.set)
         served.site.start()

@@ -1,8 +1,8 @@
 """The queries of agents about a folder: search, read, outline, links, check, list. In: a site and a query. Out: plain
 data.
 
-Only published content is returned (X23). Nothing runs, and nothing waits for the index: answers that need it have
-``complete``, which is true if it was available.
+Only published content is returned (X23). Nothing runs. Answers that need the index wait a moment for the first one, and
+have ``complete``, which is true if it was available.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prosa.app.check.changed import UnknownRevision, changed_groups
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group
 from prosa.app.check.project import project_at
-from prosa.app.site.live import LiveSite
+from prosa.app.site.live import READY_SECONDS, LiveSite
 from prosa.app.site.neighbours import neighbourhood
 from prosa.app.site.published import PublishedGroup, published_files
 from prosa.app.site.search import published_hits
@@ -67,7 +67,7 @@ def search(
     site: LiveSite, query: str, *, limit: int = 10, where: str = "", dialects: Sequence[str] = ()
 ) -> Mapping[str, Value]:
     """Return the published sections that answer a query, best first. Raises `WhereError`."""
-    if not site.index.is_ready:
+    if not site.index.wait_ready(READY_SECONDS):
         return {"hits": [], "complete": False}
     asked = Search(query, max(1, min(limit, MOST_HITS)), tuple(dialects), where=where)
     hits = [
@@ -125,6 +125,7 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
 
 def links(site: LiveSite, document: str) -> Mapping[str, Value]:
     """Return the links of a document and the links to it. Raises `UnknownDocument`, `FileProblem`."""
+    site.index.wait_ready(READY_SECONDS)
     view = _view(site, document)
     found = neighbourhood(site.index, view.path)
     if found is None:
@@ -201,7 +202,7 @@ def _diagnostic(each: Diagnostic, site: LiveSite) -> Mapping[str, Value]:
 
 def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str, Value]:
     """Return the published documents by path, a page at a time. Raises `WhereError`."""
-    if not site.index.is_ready:
+    if not site.index.wait_ready(READY_SECONDS):
         return {"documents": [], "next_cursor": None, "complete": False}
     rows = site.index.catalogue.rows
     if where:
