@@ -80,3 +80,18 @@ def test_x6_l28_an_import_of_an_address_is_said_to_be_no_file(tmp_path: Path) ->
     (tmp_path / "p.md").write_text(program.replace("{}", '"https://example.org/x.md"'))
     _, it = prosa("check", tmp_path, "--no-cache", environ=user(tmp_path))
     assert "unknown-import" in it.out and "nothing is fetched" in it.out and "looked for" not in it.out
+
+
+def test_a_name_in_several_front_matters_is_told_apart_by_the_name_of_a_file(tmp_path: Path) -> None:
+    """More of a path would lead nowhere: no file is called so."""
+    alias = "---\naliases: [Jo]\n---\n# A\n"
+    texts = {"prosa.toml": "", "a.md": alias, "b.md": alias, "x/c.md": "# C\n", "y/c.md": "# C\n"}
+    texts["d.md"] = "[[a]] [[Jo]] [[c]]\n"
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    _, it = prosa("check", tmp_path, "--no-cache", environ=user(tmp_path))
+    assert [line.partition("= help: ")[2] for line in it.out.splitlines() if "= help: " in line] == [
+        "each of them has this as another name: write the name of a file: `[[a]]`",
+        "write as much of the path as makes it one: `[[folder/name]]`",
+    ]

@@ -4,7 +4,7 @@ front matter."""
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from unicodedata import is_normalized, normalize
@@ -368,11 +368,19 @@ def ambiguous_wikilink(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator
     in the same folder is meant before all others."""
     for each in followed_wikilinks(corpus, path):
         if len(each.candidates) > 1:
-            named = ", ".join(corpus.entries[other].path for other in each.candidates[:MAX_NAMED])
+            paths = [corpus.entries[other].path for other in each.candidates]
+            named = ", ".join(paths[:MAX_NAMED])
             more = ", …" if len(each.candidates) > MAX_NAMED else ""
             message = f"`{each.link.target}` may be any of {named}{more}"
             note = "write as much of the path as makes it one: `[[folder/name]]`"
+            if not _is_file_name(each.link.target, paths):
+                note = f"each of them has this as another name: write the name of a file: `[[{Path(paths[0]).stem}]]`"
             yield Finding(message, each.link.span, (note,))
+
+
+def _is_file_name(target: str, paths: Iterable[str]) -> bool:
+    name = posixpath.basename(target).casefold()
+    return any(name in (Path(path).stem.casefold(), Path(path).name.casefold()) for path in paths)
 
 
 @RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
