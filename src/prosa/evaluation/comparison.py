@@ -339,6 +339,11 @@ def lower_end(flips: Flips, unit: int, mean: Fraction, alpha: Fraction) -> float
 def enough_cases(differences: Sequence[int], alpha: Fraction) -> int | None:
     """Return the smallest number of cases, above the observed number, with which four of five suites give the
     indicated verdict if their cases differ like the observed ones; None above 500."""
+    return _enough_cases(tuple(differences), alpha)
+
+
+@lru_cache(maxsize=64)  # a suite that is looked at again asks the same
+def _enough_cases(differences: tuple[int, ...], alpha: Fraction) -> int | None:
     if sum(differences) <= 0 or len(differences) >= MAX_CASES:
         return None
     draw = Random(SEED).choices  # noqa: S311
