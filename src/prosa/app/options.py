@@ -27,20 +27,9 @@ if TYPE_CHECKING:
     from prosa.settings import Settings
 
 Kind = Literal[
-    "text",
-    "value",
-    "count",
-    "number",
-    "seconds",
-    "bytes",
-    "memory",
-    "dollars",
-    "path",
-    "folder",
-    "store",
-    "permission",
-    "token",
-]
+    "text", "value", "count", "number", "seconds", "bytes", "memory", "dollars", "path", "folder", "store",
+    "permission", "token",
+]  # fmt: skip
 """How a door reads the text of an option; ``value`` is a switch that may have a value behind `=`."""
 
 ApiName: TypeAlias = Literal["chat", "responses"]
@@ -69,10 +58,8 @@ if not TYPE_CHECKING:  # those of `typing` check and remember each of these anno
         """The keywords of a function; only type checkers ask what they are."""
 
         def __init_subclass__(cls, *, total: bool) -> None:
-            found = {}
-            for base in (*cls.__bases__, cls):
-                found |= vars(base).get("__annotations__", {})
-            cls.__annotations__ = found
+            parts = [vars(base).get("__annotations__", {}) for base in (*cls.__bases__, cls)]
+            cls.__annotations__ = {name: said for part in parts for name, said in part.items()}
 
 
 class Option(Struct, frozen=True):
