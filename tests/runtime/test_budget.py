@@ -196,7 +196,7 @@ def test_x26_spent_and_held_stay_within_the_cap(cap: Decimal, calls: list[tuple[
                 holds()
             cost = worst * percent / 100
         finally:
-            ledger.settle(worst, cost)
+            ledger.charge(worst, cost)
             holds()
 
     async def work() -> None:
@@ -237,7 +237,7 @@ def test_x26_ledgers_that_draw_on_one_store_stay_within_its_cap(cap: int, costs:
         if await ledger.reserve(cost):
             assert ledger.spent + ledger.held <= ledger.cap
             await asyncio.sleep(0)
-            ledger.settle(cost, cost)
+            ledger.charge(cost, cost)
 
     async def work() -> None:
         await asyncio.gather(*(call(ledgers[at % 2], Decimal(cost)) for at, cost in enumerate(costs)))

@@ -109,7 +109,7 @@ def _validated(kind: type, data: Value) -> Value:
 
 
 def _require_provider(provider: Value) -> None:
-    """Raise TypeError for anything but a provider: the name of a program is none."""
+    """Raise TypeError for anything but a provider: a name does not choose one here."""
     if isinstance(provider, str):
         raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
     require_provider(provider)

@@ -27,17 +27,13 @@ class Pulled(Struct, frozen=True):
     was_here: bool
 
 
-def _nobody(done: int, whole: int) -> None:
-    del done, whole
-
-
 def pull_model(
     name: str,
     environ: Mapping[str, str],
     *,
     source: Path | None = None,
     force: bool = False,
-    on_bytes: Callable[[int, int], None] = _nobody,
+    on_bytes: Callable[[int, int], None] = lambda _, __: None,
 ) -> Pulled:
     """Download the weights of a model unless they exist. ``source`` is a local file to use instead; ``force``
     downloads them again; ``on_bytes`` is called with the bytes received, and all of them. Raises `RunError`."""

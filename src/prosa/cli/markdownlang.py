@@ -271,7 +271,7 @@ def _program(name: str) -> Path:
 
 
 def _require_json(text: str) -> None:
-    """Refuse an input that is no JSON before anything else happens; the run reads it again, with its places."""
+    """Refuse an input that is not JSON before anything else happens; the run reads it again, with its places."""
     from prosa.data import JsonError, parse_json
 
     try:

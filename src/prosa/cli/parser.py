@@ -153,7 +153,7 @@ class Parser(argparse.ArgumentParser):
 
     def _require_known(self, argv: Sequence[str]) -> None:
         """Refuse the first unknown flag before reporting missing ones. Argparse never takes a word as a value that
-        starts with a dash, is no number and has no space."""
+        starts with a dash, unless it is a number or has a space."""
         for at, word in enumerate(argv):
             if word == "--":
                 return
@@ -186,7 +186,7 @@ class Parser(argparse.ArgumentParser):
         return as_input if takes_inputs and value is not None else ""
 
     def _refuse_choice(self, name: str, value: str, known: list[str]) -> NoReturn:
-        """Refuse a value that is none of those known."""
+        """Refuse an unknown value."""
         near = nearest(value, known)
         listed = f"{name} {value}: expected {_listed(known)}"
         self._refuse(listed, hint=f"did you mean {near}?" if near else "")

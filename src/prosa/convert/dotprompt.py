@@ -152,7 +152,7 @@ def _is_finite(value: Value) -> bool:
 
 
 def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
-    """Return the prompt in Handlebars, and what of it is no template any more."""
+    """Return the prompt in Handlebars, and what of it can no longer be a template."""
     parts: list[str] = []
     notes: list[Note] = []
     for number, each in enumerate(piece.said):

@@ -337,7 +337,7 @@ def _branches(node: nodes.If | nodes.With, depth: int) -> Iterator[_Piece | None
 
 
 def _operand(pipeline: nodes.Pipeline) -> nodes.Operand | None:
-    """Return the one operand of a pipeline that is no more than that."""
+    """Return the operand of a pipeline that consists of one alone."""
     if pipeline.declares or len(pipeline.commands) != 1 or len(pipeline.commands[0].operands) != 1:
         return None
     return pipeline.commands[0].operands[0]

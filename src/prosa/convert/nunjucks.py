@@ -60,7 +60,7 @@ class _Tag(Struct, frozen=True):
 
 
 def _tags(text: str) -> Iterator[_Tag]:
-    """Yield the tags of a text in order; one that is never closed, or too long, is none."""
+    """Yield the tags of a text in order; one that is never closed, or too long, counts as text."""
     at = 0
     missing: set[str] = set()
     while (opened := _OPENED.search(text, at)) is not None:

@@ -171,7 +171,7 @@ def _undeclared(text: str, schema: Value) -> list[str]:
 
 
 def _unsound(slots: Mapping[str, Value]) -> list[str]:
-    """Return the slots that are no well-formed fields of a program."""
+    """Return the slots that are malformed as fields of a program."""
     nodes = {slot: node_of(slots[slot]) for slot in _FIELDS if slots.get(slot) is not None}
     wrong = [slot for slot in ill_formed(slots, ROWS, PROGRAM) if slot not in ("name", "description")]
     wrong += [slot for slot in ("input", "output") if slot in nodes and not _is_schema(nodes[slot])]

@@ -88,7 +88,7 @@ def footer_of(reading: DialectReading[object]) -> Mapping | None:
 
 
 def _globs(reading: DialectReading[object]) -> tuple[str, ...] | None:
-    """Return the patterns of a meta file, None where the document is none."""
+    """Return the patterns of a meta file, None for a document of another kind."""
     model = reading.model_of(MAGI)
     return (model.fields.texts("globs") or None) if model is not None else None
 

@@ -156,7 +156,7 @@ def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Ti
 
 
 def _name_tiers(reference: Reference) -> Iterator[Tier]:
-    """Yield the name that a document gives itself, then that of a skill; what a host has is no document."""
+    """Yield the name that a document gives itself, then that of a skill; what a host brings has no document."""
     if reference.kind == "name":
         name = folded(reference.target)
         yield from (Tier((Key("alias~", name),)), Tier((Key("title~", name),)))

@@ -94,5 +94,5 @@ def _wanted(edge: Edge, graph_filter: GraphFilter) -> bool:
 
 
 def _ends(edge: Edge, ids: Collection[str]) -> bool:
-    """Return whether the target of an edge is shown, or is no node."""
+    """Return whether the target of an edge is shown, or lies outside the nodes."""
     return edge.target in ids if edge.resolved else True

@@ -157,7 +157,7 @@ class Session:
 
         def answer() -> _T:
             if checked:
-                self.worker.settle(("document", path))
+                self.worker.flush(("document", path))
             self._take_in()
             return question(self.view(path))
 
@@ -386,7 +386,7 @@ class WorkerThread:
             self._changes[key] = change
             self._news.notify()
 
-    def settle(self, key: Hashable) -> None:
+    def flush(self, key: Hashable) -> None:
         """Do a change that waits at once. Only for the thread of the worker itself."""
         with self._news:
             change = self._changes.pop(key, None)

@@ -219,7 +219,7 @@ def _deliver(message: bytes | TooLarge, server: Server) -> None:
 
 
 async def _watch(server: Server, gone: Callable[[], None]) -> None:
-    """End the session when the process of the client is no more: its pipe may be held open by another."""
+    """End the session when the process of the client has ended: its pipe may be held open by another."""
     while True:
         await asyncio.sleep(WATCH_SECONDS)
         if server.client_process is not None and not _is_there(server.client_process):

@@ -96,7 +96,7 @@ async def _relay(
     messages: MemoryObjectSendStream[Incoming],
     outgoing: ContextSendStream[SessionMessage],
 ) -> None:
-    """Pass messages on, and refuse lines that are none, which the library drops: their client waits for an answer."""
+    """Pass messages on, and refuse other lines, which the library drops: their client waits for an answer."""
     async with messages:
         async for each in incoming:
             if not isinstance(each, ValidationError | WrongId):

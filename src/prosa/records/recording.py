@@ -161,7 +161,7 @@ def _message(each: Message) -> Value:
 
 
 def _plain(value: Value) -> Value:
-    """Return the value with what JSON has: a number that is none becomes its name."""
+    """Return the value with what JSON has: an infinite number or NaN becomes its name."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

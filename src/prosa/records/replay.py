@@ -211,10 +211,6 @@ RECORD_AGAIN = (
 )
 
 
-def _nobody(text: str) -> None:
-    del text
-
-
 class Player(Struct):
     """A journal that answers from a recording; ``name`` is its file, for messages.
 
@@ -230,7 +226,7 @@ class Player(Struct):
     asks: bool = False
     uses: bool = False
     default_model: str | None = None
-    notice: Callable[[str], None] = _nobody
+    notice: Callable[[str], None] = lambda _: None
     used: set[str] = field(default_factory=set)
     reached: dict[str, int] = field(default_factory=dict)
 

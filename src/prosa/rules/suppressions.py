@@ -182,7 +182,7 @@ _NO_ENTRY = _Entry(0, -1, 0)
 
 
 def _next_entry(source: SourceText, after: int, end: int) -> _Entry:
-    """Return the next line of YAML that is no comment, and the deeper lines below it."""
+    """Return the next line of YAML other than a comment, and the deeper lines below it."""
     depth: int | None = None
     start = last = after
     for line in _lines_after(source, after, end):

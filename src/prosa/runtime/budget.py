@@ -59,7 +59,7 @@ class Pool(Protocol):
         may come back."""
         ...
 
-    def settled(self, unused: Decimal, cost: Decimal) -> None:
+    def charged(self, unused: Decimal, cost: Decimal) -> None:
         """Return ``unused``, and record the rest of what was drawn as spent."""
         ...
 
@@ -120,7 +120,7 @@ class Ledger(Struct):
                 await self.pool.wait()
         return True
 
-    def settle(self, reserved: Decimal, cost: Decimal) -> None:
+    def charge(self, reserved: Decimal, cost: Decimal) -> None:
         """End a reservation: ``cost`` is spent, the rest of it is free again."""
         unused = Decimal(0)
         with self._lock:
@@ -132,7 +132,7 @@ class Ledger(Struct):
                 self._returns += 1
         self._wake_all()
         if self.pool is not None:
-            self.pool.settled(unused, cost)
+            self.pool.charged(unused, cost)
 
     @property
     def _is_part(self) -> bool:
@@ -283,9 +283,9 @@ class Budget(Struct):
             error.whole, error.of_worker = self.ledger.whole is not None, self.of_worker
             raise error
 
-    def settle(self, quote: Quote, cost: Decimal) -> None:
+    def charge(self, quote: Quote, cost: Decimal) -> None:
         """End the reservation of a call that cost so much."""
-        self.ledger.settle(quote.cost, cost)
+        self.ledger.charge(quote.cost, cost)
         if cost > quote.cost:
             more = "its service counted more tokens than requested, or has another price"
             self._tell(
@@ -377,7 +377,7 @@ class Budgeted(Struct, frozen=True):
                 cost, usage = Decimal(0), Usage()
             raise
         finally:
-            reserved.settle(usage, cost)
+            reserved.charge(usage, cost)
 
     def _counted(self, quote: Quote, reply: ModelReply) -> Usage:
         """Return the tokens of a reply. What a service does not count is counted from the text: never fewer."""
@@ -399,7 +399,7 @@ class Budgeted(Struct, frozen=True):
 
 
 class _Reservation(Struct):
-    """The worst case of one request, ``held`` until it is settled."""
+    """The worst case of one request, ``held`` until it is charged."""
 
     budget: Budget
     quote: Quote
@@ -408,16 +408,16 @@ class _Reservation(Struct):
 
     async def again(self) -> bool:
         """Charge the request with its worst case, and reserve another one if that fits."""
-        self.settle(self.quote.usage, self.quote.cost)
+        self.charge(self.quote.usage, self.quote.cost)
         self.held = await self.budget.ledger.reserve(self.quote.cost)
         return self.held
 
-    def settle(self, usage: Usage, cost: Decimal) -> None:
+    def charge(self, usage: Usage, cost: Decimal) -> None:
         """End the reservation, if there still is one."""
         if self.held:
             self.held = False
             self.meter.add(usage, cost)
-            self.budget.settle(self.quote, cost)
+            self.budget.charge(self.quote, cost)
 
 
 _REPEATS: ContextVar[tuple[Callable[[], Awaitable[bool]], ...]] = ContextVar("prosa_repeats", default=())

@@ -235,19 +235,19 @@ def _check_loops(root: Value, references: References) -> None:
     mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
     places = {id(each): parts for parts, each in mappings}
     done: set[int] = set()
-    around: set[int] = set()
+    enclosing: set[int] = set()
     waiting: list[tuple[Mapping[str, Value], Mapping[str, Value] | None]] = [
         (each, None) for _, each in reversed(mappings)
     ]
     while waiting:
         schema, parent = waiting.pop()
         if parent is schema:
-            around.discard(id(schema))
+            enclosing.discard(id(schema))
             done.add(id(schema))
-        elif id(schema) in around and parent is not None:
+        elif id(schema) in enclosing and parent is not None:
             raise _loop(places.get(id(parent), ()), parent)
         elif id(schema) not in done:
-            around.add(id(schema))
+            enclosing.add(id(schema))
             waiting.append((schema, schema))
             inner = [child for child in in_place(schema, references) if isinstance(child, Mapping)]
             if any(child is schema for child in inner):

@@ -146,7 +146,7 @@ def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
 
 
 def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
-    """Yield every value that is no table, and every empty table, with its path, in the order written."""
+    """Yield every value but tables, and every empty table, with its path, in the order written."""
     stack: list[tuple[Path, Value]] = [((), tree)]
     while stack:
         path, value = stack.pop()

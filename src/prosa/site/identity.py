@@ -123,7 +123,7 @@ def type_of(dialect: str) -> str:
 
 
 def _body(reading: DialectReading[object], derived: Mapping[str, Value]) -> str:
-    """Return what stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
+    """Return what stands below the front matter of the Markdown form: a block like front matter is part of it."""
     front = reading.front
     if derived and front.present and (front.fields is None or not front.complete):
         return front.source.text.removeprefix("\ufeff")

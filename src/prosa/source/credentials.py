@@ -85,7 +85,7 @@ _PUBLIC = regex(r"1234567890|john ?doe|example|\banon\b", re.IGNORECASE)
 
 
 def _is_token(text: str) -> bool:
-    """Return whether a JSON Web Token can be read, is signed, and is no public one."""
+    """Return whether a JSON Web Token can be read, is signed, and is not a public one."""
     header, claims = (_decoded(each) for each in text.split(".")[:2])
     if bytes(header.get("alg", b'"none"')) == b'"none"' or not claims:
         return False
@@ -93,7 +93,7 @@ def _is_token(text: str) -> bool:
 
 
 def _decoded(text: str) -> dict[str, Raw]:
-    """Return the JSON of a part of a token, empty for what is none."""
+    """Return the JSON of a part of a token, empty for any other text."""
     try:
         return decode(a2b_base64(text.replace("-", "+").replace("_", "/") + "=="), type=dict[str, Raw])
     except (ValueError, MsgspecError, RecursionError):

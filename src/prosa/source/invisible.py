@@ -47,9 +47,9 @@ def invisible(text: str, signs: Collection[str] | None = None) -> Iterator[Run]:
     those that it holds, if they are known: then each is searched for by itself, which takes a tenth of the time."""
     if text.isascii():
         return
-    around, start, end = _Around(text), -1, -1
+    context, start, end = _Context(text), -1, -1
     for at in (each.start() for each in UNSEEN.finditer(text)) if signs is None else _places(text, signs):
-        if around.needs(at):
+        if context.needs(at):
             continue
         if at != end:
             if start >= 0:
@@ -74,7 +74,7 @@ def _run(text: str, start: int, end: int) -> Run:
     return Run(start, end, tuple(map(ord, text[start:end])))
 
 
-class _Around:
+class _Context:
     """The context of the characters of one text, read from front to back."""
 
     def __init__(self, text: str) -> None:

@@ -46,7 +46,7 @@ class SiteApp(HttpApp):
             scope, self.web.prefix, with_api=self.api is not None, with_mcp=self.mcp is not None
         )
         reader, locked_out = self._reader(scope, route)
-        refusal = self.guard.refusal(scope, changes=route is not MCP) or locked_out or self._for_nobody(route, reader)
+        refusal = self.guard.refusal(scope, changes=route is not MCP) or locked_out or self._unauthorized(route, reader)
         if refusal is None and route.costly:
             refusal = self.guard.too_many(scope)
         sent = self.under_way.paced(send, AGENT_COPIES if route is MCP else 1)
@@ -59,7 +59,7 @@ class SiteApp(HttpApp):
         unless the site is closed."""
         return (ANYBODY, None) if route is API and not self.web.closed else reader_or_refusal(self.web, scope)
 
-    def _for_nobody(self, route: Route, reader: Reader) -> Refusal | None:
+    def _unauthorized(self, route: Route, reader: Reader) -> Refusal | None:
         """Return why a closed site refuses a reader."""
         if not self.web.closed or reader.signed_in or route.who == "open":
             return None

@@ -316,7 +316,7 @@ class Resolver(Struct, frozen=True):
         return fragment_of(part, anchor_of)
 
     def _file(self, target: str) -> Wiki:
-        """Return a file that is no document."""
+        """Return a file other than a document."""
         path = self.targets.file(target)
         if path is None:
             return MISSING

@@ -198,7 +198,7 @@ class Parts:
         found = await asyncio.wrap_future(self.writer.do(work))
         return None if found is None else found * NANO
 
-    def settled(self, unused: Decimal, cost: Decimal) -> None:
+    def charged(self, unused: Decimal, cost: Decimal) -> None:
         self.writer.do(leases.settle_part("b1", self.name, nano(unused), nano(cost)))
 
     async def wait(self) -> None:
@@ -234,7 +234,7 @@ def test_x26_several_processes_use_a_budget_to_its_end(tmp_path_factory, calls, 
             return
         for _ in range(steps):
             await asyncio.sleep(0.001)
-        ledger.settle(worst * NANO, worst * percent // 100 * NANO)
+        ledger.charge(worst * NANO, worst * percent // 100 * NANO)
         assert granted() <= cap
 
     def granted() -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.data.front_matter import split_front_matter
 from prosa.dialects.prapti.content import escaped
-from prosa.dialects.prapti.write import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
+from prosa.dialects.prapti.write import find_lines_below, keeps, line_end, says_the_same, separator, takes_replies
 from tests.app.chat.chats import chat
 from tests.app.chat.test_escape import HOSTILE, LETTERS, signature
 from tests.depth import examples
@@ -39,7 +39,7 @@ ROWS = [
 @pytest.mark.parametrize(("text", "wanted"), ROWS)
 def test_p3_one_blank_line_and_what_was_left_open(text, wanted):
     """P3."""
-    assert lead(text) == wanted
+    assert separator(text) == wanted
 
 
 @settings(max_examples=examples(150), deadline=None)
@@ -50,7 +50,7 @@ def test_p3_a_heading_below_any_text_is_one_and_changes_nothing_above(text, end)
     text = re.sub("[\ud800-\udfff]", "", text.replace("\n", end))
     end = line_end(text) if re.search("[\r\n]", text) else end
     before = signature(chat(text))
-    after = signature(chat(text + lead(text).replace("\n", end) + f"### @assistant:{end}{end}Hello{end}"))
+    after = signature(chat(text + separator(text).replace("\n", end) + f"### @assistant:{end}{end}Hello{end}"))
     assert after[-1] == ("assistant", None, False, "Hello", ())
     assert [row[:3] for row in after[:-1]] == [row[:3] for row in before]
     assert [row[3] for row in after[:-2]] == [row[3] for row in before[:-1]]
@@ -100,7 +100,7 @@ def test_x19_pa6_a_chat_that_takes_replies_reads_back_as_it_was_and_one_message_
         problems = [each.rule for each in split_front_matter(base)[1]]
         assert problems == ["unclosed-front-matter"]
         return
-    added = f"{lead(base)}### @assistant:\n\n{escaped(reply)}\n\n### @user:\n".replace("\n", line_end(base))
+    added = f"{separator(base)}### @assistant:\n\n{escaped(reply)}\n\n### @user:\n".replace("\n", line_end(base))
     after = signature(chat(base + added))
     assert keeps(base, base + added, 2)
     assert after[: len(before.messages) - 1] == signature(before)[:-1]

@@ -359,7 +359,7 @@ def graph(workspace: Workspace, texts: dict[str, str]) -> list[tuple[object, ...
     readings = {path: corpus.reading(path) for path in texts}
     world = World.of(record_of(each, path) for path, each in readings.items())
     return [
-        (record.path, each.origin, world.lead(record, each).paths)
+        (record.path, each.origin, world.resolve(record, each).paths)
         for record in world.records.values()
         for each in record.references
     ]

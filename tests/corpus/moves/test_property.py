@@ -31,8 +31,8 @@ def seen(world: World, move: Move, *, before: bool) -> dict[str, list[tuple[obje
 
 
 def said(world: World, record: Record, reference: Reference, move: Move | None) -> tuple[object, ...]:
-    lead = world.lead(record, reference)
-    to: object = [move.path_after(path) if move else path for path in lead.paths]
+    target = world.resolve(record, reference)
+    to: object = [move.path_after(path) if move else path for path in target.paths]
     if not to:
         to = reference.target
         if reference.kind == "path":
@@ -40,7 +40,7 @@ def said(world: World, record: Record, reference: Reference, move: Move | None) 
     else:
         to = sorted(to)  # type: ignore[call-overload]
     rest = (reference.origin, reference.rel, reference.strength, reference.bidirectional, reference.fragment)
-    return (*rest, lead.state, to)
+    return (*rest, target.state, to)
 
 
 def compare(texts: dict[str, str], move: Move) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull, overlapping
+from prosa.graph.layout import Box, Size, Wanted, arrange, centred, hull, overlapping
 from prosa.graph.layout.arrange import pack, separate, sheet_width
 from prosa.graph.layout.box import place_labels
 from prosa.graph.layout.multilevel import coarsen, network, repulsion
@@ -47,7 +47,7 @@ def wanted(count: int, links: list[tuple[int, int]], size: Size | None = None) -
 )
 def test_whatever_the_shape_of_the_graph_no_boxes_overlap(count: int, links: list[tuple[int, int]]):
     asked = wanted(count, links)
-    boxes = [around(x, y, size) for (x, y), size in zip(arrange(asked), asked.sizes, strict=True)]
+    boxes = [centred(x, y, size) for (x, y), size in zip(arrange(asked), asked.sizes, strict=True)]
     assert len(boxes) == count
     assert all(isfinite(edge) for box in boxes for edge in box)
     assert list(overlapping(boxes)) == []
@@ -61,7 +61,7 @@ def test_the_same_graph_is_drawn_the_same_way_every_time():
 
 def test_equal_names_and_equal_places_still_come_apart():
     asked = Wanted(["same"] * 9, [(at, 0) for at in range(9)], [Size(30, 10)] * 9, 10.0)
-    boxes = [around(x, y, Size(30, 10)) for x, y in arrange(asked)]
+    boxes = [centred(x, y, Size(30, 10)) for x, y in arrange(asked)]
     assert list(overlapping(boxes)) == []
 
 
@@ -106,7 +106,7 @@ def test_connected_documents_lie_closer_than_others():
 def test_boxes_that_were_separated_share_no_area(drawn: list[tuple[float, float, float, float]]):
     sizes = [Size(width, height) for _, _, width, height in drawn]
     places = separate([(x, y) for x, y, _, _ in drawn], sizes)
-    boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
+    boxes = [centred(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
     assert list(overlapping(boxes)) == []
 
 
@@ -125,7 +125,7 @@ def test_what_is_packed_lies_on_the_sheet_and_not_on_each_other(drawn: list[tupl
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(PLACES, PLACES, SIDES), max_size=30))
 def test_a_label_that_is_placed_covers_nothing(drawn: list[tuple[float, float, float]]):
-    nodes = [around(x, y, Size(9, 9)) for x, y, _ in drawn]
+    nodes = [centred(x, y, Size(9, 9)) for x, y, _ in drawn]
     labels = [Size(width, 15) for _, _, width in drawn]
     found = [box for box in place_labels(nodes, labels, range(len(nodes))) if box is not None]
     assert list(overlapping(found)) == []

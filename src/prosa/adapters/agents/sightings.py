@@ -172,7 +172,7 @@ def _step(kind: str, text: str, *, conversation: int, tool: str = "", call: str 
 
 
 def _arguments(call: ToolCall) -> Value:
-    """Return the arguments of a call; as they were written where they are no JSON."""
+    """Return the arguments of a call; as they were written where they cannot be read as JSON."""
     try:
         return json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):

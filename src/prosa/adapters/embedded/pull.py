@@ -309,7 +309,7 @@ def _page(url: str, client: httpx2.Client) -> _Page:
 
 
 def _files(page: _Page) -> Iterator[Offered]:
-    """Yield the files that a page offers. Raises `WeightsProblem` for a page that is none."""
+    """Yield the files that a page offers. Raises `WeightsProblem` for any other page."""
     if "json" not in page.kind:
         reader = _Anchors(page.url)
         reader.feed(page.text)

@@ -106,7 +106,7 @@ class Calls:
                     self._lost.append((call, how, seen))
 
     async def _ask(self, client: Client, call: _Call, seen: Observed) -> str:
-        """Ask and settle the call. When it leaves it unsettled, it returns how the server failed it, if it knows."""
+        """Ask, and answer the call. When it leaves the call open, it returns how the server failed it, if it knows."""
         try:
             with anyio.fail_after(self._seconds):
                 answer = await self._answered(client, call)
@@ -272,7 +272,7 @@ def _kept(entry: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
-    """Return whether the tool says that it only reads; a hint in another form is none."""
+    """Return whether the tool says that it only reads; a hint in another form does not count."""
     annotations = entry.get("annotations")
     reads = isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True
     return {"annotations": {"readOnlyHint": True}} if reads else {}

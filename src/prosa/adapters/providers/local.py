@@ -59,7 +59,7 @@ class Silent(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """The status, the headers under names in lower case, and the JSON of an answer; None for what is none."""
+    """The status, the headers under names in lower case, and the JSON of an answer; None for any other body."""
 
     status: int
     server: str
@@ -137,7 +137,7 @@ async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
 
 
 def _entries(answer: _Answer) -> list[dict[str, Value]] | None:
-    """Return the models of a list; None where the answer is none."""
+    """Return the models of a list; None for any other answer."""
     value = answer.value
     if answer.status != 200 or not isinstance(value, dict) or "data" not in value:
         return None
@@ -290,7 +290,7 @@ class _Raw:
 
 
 def _read(data: bytes) -> _Answer:
-    """Return what an answer says; status 0 for bytes that are none."""
+    """Return what an answer says; status 0 for bytes that are not HTTP."""
     try:
         response = HTTPResponse(_Raw(data))  # type: ignore[arg-type]
         response.begin()

@@ -179,7 +179,7 @@ def _blocks(message: Message, ids: _Ids, *, named: bool) -> Iterator[dict[str, V
 
 
 def _input(arguments: str) -> dict[str, Value]:
-    """Return the arguments of a call as an object; what is none stands in one, as the model wrote it."""
+    """Return the arguments of a call as an object; anything else stands in one, as the model wrote it."""
     try:
         value = json.loads(arguments or "{}")
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """The mailboxes in the store: messages, their holders and their results (L47, X29).
 
-In: records. Out: pieces of work for the writer, and what they give. A message is leased to a run and settled with its
-result: if its process dies, the next one takes it over, and later writes of an older holder are ignored.
+In: records. Out: pieces of work for the writer, and what they give. A message is leased to a run, and acknowledged with
+its result: if its process dies, the next one takes it over, and later writes of an older holder are ignored.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _address(letter: Letter, answered: MessageRecord | None) -> str:
 
 
 def _behind(database: Database, run: str) -> tuple[int, str | None]:
-    """Return the hops of what a run sends, and the thread that it belongs to. What it waits for itself is no hop."""
+    """Return the hops of what a run sends, and the thread that it belongs to. What it waits for counts as none."""
     text = "SELECT hops, thread FROM message WHERE run = ? AND reader IS NULL ORDER BY hops DESC, place LIMIT 1"
     row = database.execute(text, (run,)).fetchone()
     return (0, None) if row is None else (int(row[0]) + 1, str(row[1]))

@@ -273,7 +273,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the store, 0 for an empty file. Raises `StoreProblem` for what is no store of ours."""
+    """Return the version of the store, 0 for an empty file. Raises `StoreProblem` for any other file."""
     version, made_by, names = _marks(connection)
     if not names and not made_by and not version:
         return 0

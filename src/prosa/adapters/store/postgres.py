@@ -450,7 +450,7 @@ def _as_json(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
 
 
 def _in_json(value: Value) -> Value:
-    """Return a value as JSON has it: a fraction that is no number is its name."""
+    """Return a value as JSON has it: NaN and infinity become their names."""
     return str(value) if isinstance(value, float) and not isfinite(value) else _value(value)
 
 

@@ -103,7 +103,7 @@ def waiting(database: Database, batch: str) -> int:
 
 
 def _rows_of(job: Job) -> tuple[int, int] | None:
-    """Return the first and the last row of a lease; None for what is none of ours."""
+    """Return the first and the last row of a lease; None for any other payload."""
     with suppress(msgspec.DecodeError, RecursionError):
         found = msgspec.json.decode(job.payload or b"{}", type=dict[str, _Number])
         return (found["first"], found["last"]) if {"first", "last"} <= found.keys() else None

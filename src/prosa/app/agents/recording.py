@@ -163,7 +163,7 @@ def file_name(text: str) -> str:
 
 
 def _read(path: Path) -> RecordedAttempt | None:
-    """Return a recorded attempt; None where there is none. Raises `CassetteProblem` for a file that is none."""
+    """Return a recorded attempt; None where there is none. Raises `CassetteProblem` for any other file."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise CassetteProblem(f"{path}: it is larger than {MAX_BYTES // 1024 // 1024} MiB")

@@ -117,7 +117,7 @@ class Lines(Struct, eq=False):
         except BudgetSpent as error:
             error.later = True
             raise
-        self.budget.settle(quote, quote.cost)
+        self.budget.charge(quote, quote.cost)
         return quote.request, quote.cost
 
     def _part_for(self, model: str, size: int) -> OpenPart:
@@ -133,7 +133,7 @@ class Lines(Struct, eq=False):
         for each in self.parts:
             each.drop()
             if self.budget is not None and not each.known:
-                self.budget.ledger.settle(Decimal(0), -each.held)
+                self.budget.ledger.charge(Decimal(0), -each.held)
 
 
 class OpenPart(Struct, eq=False):
@@ -392,7 +392,7 @@ class ProviderBatchRounds(Struct, eq=False):
         back, mine = max(part.held - nano(cost), 0), part.id in self.mine
         await self.store.do(rounds.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
         if mine and self.budget is not None:
-            self.budget.ledger.settle(Decimal(0), -back * NANO)
+            self.budget.ledger.charge(Decimal(0), -back * NANO)
 
     async def _tried(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what can be asked twice without harm, asked until it is answered."""

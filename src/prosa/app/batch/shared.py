@@ -141,7 +141,7 @@ class SharedRows(Struct, eq=False):
 
         async def watch() -> None:
             while (
-                state := await batch.writer.do(settled(batch.record.id, worker.at_once, batch.clock))
+                state := await batch.writer.do(close_finished(batch.record.id, worker.at_once, batch.clock))
             ).state == "open":
                 if worker.stop.is_set():
                     batch.ended = batch.ended or "stopped"
@@ -216,7 +216,7 @@ def _keep_inputs(batch: BatchRun) -> None:
     batch.writer.do(leases.put_items(batch.record.id, waiting)).result()
 
 
-class Settled(Struct, frozen=True):
+class BatchOutcome(Struct, frozen=True):
     """What a batch is now, and why it stopped."""
 
     state: BatchState
@@ -231,25 +231,25 @@ def locked_batch(connection: Database, batch: str) -> BatchRecord:
     return next(each for each in batches.batch_of(connection, batch) if each.id == batch)
 
 
-def settled(batch: str, at_once: int, clock: Clock) -> Work[Settled]:
+def close_finished(batch: str, at_once: int, clock: Clock) -> Work[BatchOutcome]:
     """Return what a batch is; one whose rows are all over ends here, and rows that no lease holds get one."""
     from prosa.adapters.store import queue
 
     now = stamp(clock.now())
 
-    def work(connection: Database) -> Settled:
+    def work(connection: Database) -> BatchOutcome:
         record = locked_batch(connection, batch)
         if record.state != "open" or record.total < 0 or queue.waiting(connection, batch):
-            return Settled(record.state, record.reason or "")
+            return BatchOutcome(record.state, record.reason or "")
         numbers = list(leases.undone(connection, batch))
         if numbers:
             queue.enqueue(connection, batch, ranges(numbers, lease_size(len(numbers), at_once)))
-            return Settled("open", "")
+            return BatchOutcome("open", "")
         left = batches.counts(connection, batch, record.total).left
         state: BatchState = "stopped" if left else "done"
         leases.close_batch(batch, state, None, now)(connection)
         queue.drop(connection, batch)
-        return Settled(state, "")
+        return BatchOutcome(state, "")
 
     return work
 
@@ -364,7 +364,7 @@ class _Finder(Struct, eq=False):
             await self._look()
             if self.chosen.until_empty and not self.worker.shares:
                 return
-            await self._settle()
+            await self._close_finished()
             await self.worker.rest(POLL)
 
     async def _look(self) -> None:
@@ -462,13 +462,13 @@ class _Finder(Struct, eq=False):
             raise BatchRefused(f"there is no program {shared.path or '?'} below {root}", hint="--root names the folder")
         return path
 
-    async def _settle(self) -> None:
+    async def _close_finished(self) -> None:
         """Close batches whose rows have all finished, even if the process that started them has exited."""
         for batch, share in list(self.worker.shares.items()):
             if share.leases or share.ended:
                 continue
             try:
-                await self.worker.writer.do(settled(batch, self.worker.at_once, self.worker.clock))
+                await self.worker.writer.do(close_finished(batch, self.worker.at_once, self.worker.clock))
             except StoreProblem:
                 raise
             except RunError as error:

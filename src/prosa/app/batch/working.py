@@ -142,7 +142,7 @@ class BatchPool(Struct):
         self.drawn += found
         return found * NANO
 
-    def settled(self, unused: Decimal, cost: Decimal) -> None:
+    def charged(self, unused: Decimal, cost: Decimal) -> None:
         """Give back what a call did not cost."""
         self.drawn -= nano(unused)
         self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), within=LATER)

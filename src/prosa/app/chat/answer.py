@@ -74,7 +74,7 @@ async def answer(
     *,
     on_text: OnPiece | None = None,
     on_again: OnAgain | None = None,
-    on_reply: Callable[[Reply], None] | None = None,
+    on_reply: Callable[[Reply], None] = lambda _: None,
     on_cut: OnCut | None = None,
     listener: Listener = ignore,
     progress: Progress | None = None,
@@ -91,16 +91,12 @@ async def answer(
     require_something(conversation)
     about = driving(options, environment, listener=listener, progress=progress, provider=provider, closes=False)
     async with about as driver:
-        answering = _Answering(conversation, driver, _Hears(on_text, on_again, on_reply or _nobody, on_cut))
+        answering = _Answering(conversation, driver, _Hears(on_text, on_again, on_reply, on_cut))
         await answering.require_prices()
         replies: list[Reply] = []
         for at, turn in enumerate(conversation.turns):
             replies += await answering.turn(at, _having_heard(turn, replies))
         return replies
-
-
-def _nobody(reply: Reply) -> None:
-    del reply
 
 
 def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:

@@ -33,10 +33,10 @@ from prosa.dialects.prapti.write import (
     heading,
     is_another,
     keeps,
-    lead,
     line_end,
     reply_note,
     says_the_same,
+    separator,
     takes_replies,
 )
 from prosa.document import parse
@@ -95,7 +95,7 @@ class TextBelow(Struct):
         """The chat and the pieces."""
         if not self.pieces:
             return self.before
-        added = lead(self.before) + "".join(self.pieces)
+        added = separator(self.before) + "".join(self.pieces)
         return self.before + added.replace("\n", line_end(self.before))
 
     def add(self, *pieces: str) -> None:
@@ -204,7 +204,7 @@ class Writing(Struct):
         if self.below.state == "between":
             found.append(f"{path} was edited below the reply: the reply is above your text")
         try:
-            same = says_the_same(self.before + lead(self.before), self.below.above())
+            same = says_the_same(self.before + separator(self.before), self.below.above())
         except (OSError, FileProblem):
             same = True
         if not same:
@@ -290,7 +290,7 @@ class Writing(Struct):
         if not pieces:
             return True
         above = self.below.above()
-        above += lead(above)
+        above += separator(above)
         return keeps(above, above + "".join(pieces), sum(at < len(pieces) for at in self._headings))
 
     def _finish_below(self) -> None:
@@ -341,7 +341,7 @@ class Opened(Struct, frozen=True):
         """Return the text with a message at its end, as it would be written."""
         text = self.source.text
         added = "".join(message_pieces(text, message, speaker))
-        return SourceText(text + lead(text) + added, self.source.path, self.source.digest)
+        return SourceText(text + separator(text) + added, self.source.path, self.source.digest)
 
     def write(self, message: str | None, speaker: str | None) -> Below | None:
         """Update the file: a new one from the template, or the message below the text, and return the text written
@@ -421,7 +421,7 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 
 def joint() -> Joint:
     """Return how text joins a chat."""
-    return Joint(lead, line_end, find_lines_below, whole="### @")
+    return Joint(separator, line_end, find_lines_below, whole="### @")
 
 
 def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:

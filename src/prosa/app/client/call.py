@@ -204,7 +204,7 @@ def _sent(client: SiteClient, request: Request, caller: Caller) -> Answer:
 def _walked(
     client: SiteClient, contract: Contract, request: Request, limit: int | None, caller: Caller
 ) -> AnsweredCall | PagedCall:
-    """Return one page after the other; an answer that is no success ends the walk."""
+    """Return one page after the other; an answer without success ends the walk."""
     if contract.wants_consent:
         what = (
             f"the name of this GET says `{contract.changing}`" if contract.changing else f"this is a {contract.method}"

@@ -270,7 +270,7 @@ async def read_place(access: SiteAccess, url: str) -> CurrentPage | Answer:
 
 
 def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
-    """Return the page, the answer where it is none, or the URL where its Markdown is."""
+    """Return the page, the answer that holds none, or the URL where its Markdown is."""
     try:
         read = read_page(answer.body, answer.media_type, answer.url, answer.headers)
     except NoNode:
@@ -279,7 +279,7 @@ def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
 
 
 def _as_it_is(answer: Answer) -> ToolResult:
-    """Return the text of an answer that is no page; the run stays where it is."""
+    """Return the text of any other answer than a page; the run stays where it is."""
     url = cleaned(answer.url)
     try:
         text = answer.body.decode("utf-8-sig")

@@ -207,7 +207,7 @@ class Paid(Struct, frozen=True):
             cost = worst if error.billable else Decimal(0)
             raise
         finally:
-            ledger.settle(worst, cost)
+            ledger.charge(worst, cost)
         return vectors
 
     async def aclose(self) -> None:

@@ -169,7 +169,7 @@ def _from_root(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
 
 
 def _file_paths(cursor: CursorContext, typed: str) -> Iterator[str]:
-    """Yield the files below the root that are no documents, as paths from the folder of the cursor, `MOST` at most."""
+    """Yield the files below the root other than documents, as paths from the folder of the cursor, `MOST` at most."""
     names = cursor.workspace.names
     if names is None:
         return
@@ -310,5 +310,5 @@ def document_named(cursor: CursorContext, target: str, *, wikilink: bool) -> Pat
     if corpus.workspace.names is None:
         return None
     reference = Reference("wikilink" if wikilink else "inline", target, "stem" if wikilink else "path", 0, 0, 0)
-    lead = corpus.lookup.lead(Record(cursor.here, cursor.dialect), reference)
+    lead = corpus.lookup.resolve(Record(cursor.here, cursor.dialect), reference)
     return corpus.real_of(lead.paths[0]) if lead.paths else None

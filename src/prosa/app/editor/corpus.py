@@ -101,10 +101,10 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Return the paths of all documents, in order."""
         return sorted(path for real in self.workspace.entries if self._holds(path := self.path_of(real)))
 
-    def lead(self, path: str, reference: Reference) -> str | None:
+    def resolve(self, path: str, reference: Reference) -> str | None:
         """Return the document that a reference of the document at a path leads to."""
         facts = self.facts(path)
-        return self.lookup.lead(Record(path, facts.dialect if facts is not None else "plain"), reference).to
+        return self.lookup.resolve(Record(path, facts.dialect if facts is not None else "plain"), reference).to
 
     def backlinks(self, path: str) -> Iterator[tuple[str, Reference]]:
         """Yield the references to a document, its own left out, in the order of their documents. Lines are not
@@ -116,7 +116,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         for other in sorted(self._asking(labels) - {path}):
             folder = other.rpartition("/")[0]
             for each in self._references(other):
-                if not labels.isdisjoint(labels_asked(folder, each)) and self.lead(other, each) == path:
+                if not labels.isdisjoint(labels_asked(folder, each)) and self.resolve(other, each) == path:
                     yield other, each
 
     def _references(self, path: str) -> Iterable[Reference]:

@@ -166,7 +166,7 @@ def _link(corpus: EditorCorpus, record: Record, real: Path, pointer: Pointer) ->
     reference = pointer.reference
     if not reference.target:
         return None
-    lead = corpus.lookup.lead(record, reference)
+    lead = corpus.lookup.resolve(record, reference)
     if lead.to is not None:
         return DocumentLink(place, corpus.real_of(lead.to))
     if reference.kind == "url":

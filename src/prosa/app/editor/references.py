@@ -61,7 +61,7 @@ def _meaning(found: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
     """Yield the pointers of a document that lead to any of some places."""
     files = {each.path for each in meant}
     for each in found.pointers:
-        lead = found.corpus.lookup.lead(Record(found.path, found.reading.name), each.reference)
+        lead = found.corpus.lookup.resolve(Record(found.path, found.reading.name), each.reference)
         if each.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
             continue
         if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, each)):

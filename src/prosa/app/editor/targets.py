@@ -47,7 +47,7 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
     reference = pointer.reference
     if not reference.target:
         return [target_in(corpus.real_of(path), reading, reference)]
-    lead = corpus.lookup.lead(Record(path, reading.name), reference)
+    lead = corpus.lookup.resolve(Record(path, reading.name), reference)
     found = [each for other in lead.paths if (each := _in_document(corpus, other, reference)) is not None]
     if found or lead.paths or reference.kind == "url":
         return found

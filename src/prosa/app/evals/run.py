@@ -90,10 +90,6 @@ class TestProgress(Struct):
     __test__ = False
 
 
-def _nobody(progress: TestProgress | Report) -> None:
-    del progress
-
-
 async def run_tests(
     suites: Sequence[Suite],
     chosen: TestOptions,
@@ -101,10 +97,10 @@ async def run_tests(
     environment: Environment,
     *,
     listener: Listener = ignore,
-    on_progress: Callable[[TestProgress], None] = _nobody,
+    on_progress: Callable[[TestProgress], None] = lambda _: None,
     provider: Provider | None = None,
     kept: AnswerCache | None = None,
-    interrupted: Callable[[Report], None] = _nobody,
+    interrupted: Callable[[Report], None] = lambda _: None,
     agents: AgentSource | None = None,
     ended: Callable[[ShownTest], None] | None = None,
 ) -> Report:

@@ -129,7 +129,7 @@ def _in_agents(
     suite: Suite, chosen: TestOptions, cases: tuple[Case, ...], at: int, stack: AsyncExitStack | None
 ) -> Iterator[Variant]:
     """Yield a skill in each agent: with it, without it where that is compared, and with what it is compared with.
-    Raises `AgentRefused` for what is no skill."""
+    Raises `AgentRefused` for anything but a skill."""
     if suite.place is not None:
         yield from _file_in_agents(suite, chosen, cases, at, stack)
         return

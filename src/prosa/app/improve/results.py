@@ -79,7 +79,7 @@ def _label(trial: Trial) -> str:
 
 
 def _apart(suite: Suite) -> Suite:
-    """Return a suite under a name of its own: its attempts are no part of the history of the cases."""
+    """Return a suite under a name of its own: its attempts do not count for the history of the cases."""
     return replace(suite, path=suite.path.with_name(f"{suite.path.name} (improve)"))
 
 

@@ -96,7 +96,7 @@ def find_subject(
 
 
 def _is_program(subject: Path) -> bool:
-    """Return whether a subject is no skill, no context file and no test document."""
+    """Return whether a subject is neither a skill nor a context file nor a test document."""
     other = subject.suffix != ".md" or subject.name.endswith(".test.md") or is_context_subject(subject)
     return not (other or is_skill(subject))
 

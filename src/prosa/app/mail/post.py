@@ -150,7 +150,7 @@ class StoredMail(Struct):
         """Take again what the run had, as it is resumed."""
         await self.store().do(mail.hold_again(self.run, self._holder, self._now()))
 
-    def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
+    def acknowledgement(self, error: BaseException | None, output: Value = None) -> Work[None]:
         """Return what becomes of the messages that the run has when it ends. One that failed by itself counts against
         them, one that was interrupted does not."""
         del output
@@ -159,10 +159,10 @@ class StoredMail(Struct):
         why = words_of(error) if isinstance(error, RunError) else None
         return mail.given_back(self.run, self._holder, self._now(), error=why)
 
-    async def settle(self, error: BaseException | None) -> None:
-        """Settle the messages of a run without a journal."""
-        with suppress(StoreProblem):  # unsettled messages are available again after this process ends
-            await asyncio.shield(self.store().do(self.settlement(error)))
+    async def acknowledge(self, error: BaseException | None) -> None:
+        """Acknowledge the messages of a run without a journal."""
+        with suppress(StoreProblem):  # messages that are not acknowledged are available again after this process ends
+            await asyncio.shield(self.store().do(self.acknowledgement(error)))
 
     def _lease(self, wanted: Wanted) -> Work[list[MessageRecord]]:
         now = self.clock.now()
@@ -239,7 +239,7 @@ async def open_mail(
     alive, poll = LivingHolders(place, journals.clock), poll_seconds(place)
     stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive, poll)
     if kept.stored is not None:
-        kept.settles = kept.settles or stored.settlement
+        kept.acknowledge = kept.acknowledge or stored.acknowledgement
         if kept.stored.begun:
             await stored.held_again()
         yield stored
@@ -249,9 +249,9 @@ async def open_mail(
     except GeneratorExit:
         raise  # the run stops; its messages are available again after this process ends
     except BaseException as error:
-        await stored.settle(error)
+        await stored.acknowledge(error)
         raise
-    await stored.settle(None)
+    await stored.acknowledge(None)
 
 
 def box_list(store: StorePlace) -> list[BoxCounts]:

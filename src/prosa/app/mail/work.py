@@ -161,7 +161,7 @@ class MessageRuns(Struct):
                 name = mail.new_id()
                 message = self.messages[job.name] = replace(message, run=name)
                 await self.writer().do(mail.moved_to(message))
-        kept.settles = partial(self._settled, message, program)
+        kept.acknowledge = partial(self._acknowledged, message, program)
         if kept.stored is None:
             kept.stored = await journals.begin(journals.new(job, program, name, name, input=message.payload))
 
@@ -173,12 +173,12 @@ class MessageRuns(Struct):
         """Return the word of `kind_of`."""
         return kind_of(error)
 
-    async def require_settled(self, job: str, error: RunError) -> None:
-        """Settle a message whose run failed before it began; one that is settled stays as it is."""
+    async def require_acknowledged(self, job: str, error: RunError) -> None:
+        """Acknowledge a message whose run failed before it began; one that is acknowledged stays as it is."""
         with suppress(StoreProblem):  # it is there again when this process has ended
             await self.writer().do(self._failed(self.messages[job], error))
 
-    def _settled(
+    def _acknowledged(
         self, message: MessageRecord, program: Program, error: BaseException | None, output: Value
     ) -> Work[None]:
         return self._handled(message, program, output) if error is None else self._failed(message, error)
@@ -309,7 +309,7 @@ class _Working(Struct, eq=False):
         try:
             outcome = await self.driver.outcome(Job(message.id, self.program, message.value))
             if outcome.error is not None:
-                await self.runs.require_settled(message.id, outcome.error)
+                await self.runs.require_acknowledged(message.id, outcome.error)
         finally:
             self.busy -= 1
             self.runs.messages.pop(message.id, None)

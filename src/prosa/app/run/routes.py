@@ -106,7 +106,7 @@ def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, st
 
 def _own_port(said: str) -> int | None:
     """Return the port in an address of this machine, as a server takes it: `11500`, `:11500`, `0.0.0.0:11500`, a URL.
-    An address of another machine is none: that one is named with `--base-url`."""
+    For another machine there is `--base-url`."""
     if said.isdigit():
         said = f":{said}"
     try:

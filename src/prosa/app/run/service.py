@@ -153,8 +153,8 @@ def _two_servers(options: Options) -> ProviderError | None:
 
 
 def _usual(options: Options, environment: Environment) -> Route:
-    """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is
-    none."""
+    """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a
+    malformed key."""
     base_url = options.base_url or environment.environ.get(URL_VARIABLE, "").strip() or environment.settings.base_url
     if options.api_key:
         return Route(base_url=base_url, key=options.api_key)

@@ -81,20 +81,20 @@ class OpenStore(Struct):
             writer.release()
 
 
-Settles: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
+Acknowledge: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
 """What is written in the transaction of the end of a run, for the error that ended it, or its output."""
 
 
 class JobJournal(Struct):
     """What is kept of one job: its run in the store, or nothing. ``output`` is there once it is done, be it before
-    this call began; ``settles`` is written with the end of the run, ``within`` asked inside its
+    this call began; ``acknowledge`` is written with the end of the run, ``within`` asked inside its
     journal. ``cost`` is known at the end."""
 
     run: str = ""
     stored: StoredJournal | None = None
     within: Journal = UNRECORDED
     output: Value = ABSENT
-    settles: Settles | None = None
+    acknowledge: Acknowledge | None = None
     cost: float | None = None
 
     @property
@@ -374,7 +374,7 @@ class Journals(Struct):
                 forget=self.history != "full" and not goes_on,
                 answered=answered,
             )
-            return ends if kept.settles is None else _both(ends, kept.settles(error, output))
+            return ends if kept.acknowledge is None else _both(ends, kept.acknowledge(error, output))
 
         return write
 

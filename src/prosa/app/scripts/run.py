@@ -242,16 +242,12 @@ class ScriptResult(Struct, frozen=True):
         return self.error is None
 
 
-def _nobody(result: ScriptResult) -> None:
-    del result
-
-
 async def run_scripts(
     ready: ReadyScripts,
     options: Options,
     environment: Environment,
     *,
-    on_result: Callable[[ScriptResult], None] = _nobody,
+    on_result: Callable[[ScriptResult], None] = lambda _: None,
     listener: Listener = ignore,
     at_once: int = 1,
     progress: Progress | None = None,

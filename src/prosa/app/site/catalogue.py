@@ -178,9 +178,9 @@ def read_catalogue(
         found.append((node, row))
         routes |= {path: route} if route is not None else {}
     one_each = routed(list(one_url_each([row for _, row in found])), routes)
-    settled = [(node, row) for (node, _), row in zip(found, one_each, strict=True)]
-    readable = [(node, row) for node, row in settled if not is_shadowed(row.url)]
-    shadowed = tuple(row for _, row in settled if is_shadowed(row.url))
+    placed = [(node, row) for (node, _), row in zip(found, one_each, strict=True)]
+    readable = [(node, row) for node, row in placed if not is_shadowed(row.url)]
+    shadowed = tuple(row for _, row in placed if is_shadowed(row.url))
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
     linked = linked_files(connection, {row.path for row in rows})
     there = {row.path: row.url for row in rows}

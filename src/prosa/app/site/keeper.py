@@ -242,7 +242,7 @@ class IndexThread:
         with self._asking:
             self._corpus = None
         try:
-            self._lend(scan(self.files.root, self.files.reader, hints_of(self.files.root, self.settings)))
+            self._apply_metas(scan(self.files.root, self.files.reader, hints_of(self.files.root, self.settings)))
         except Exception:
             self._lenders = None
         self._complain(error)
@@ -257,9 +257,9 @@ class IndexThread:
         found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
         if not found.links:
             self.metas.know(known_no_metas(self.files.root, self.environ, self.settings))
-            self._lend(found)
+            self._apply_metas(found)
 
-    def _lend(self, found: Scan) -> None:
+    def _apply_metas(self, found: Scan) -> None:
         lenders = self.metas.of(found)
         if lenders != self._lenders:
             self._lenders, self.rules = lenders, self.rules + 1
@@ -326,7 +326,7 @@ class IndexThread:
         took = time.monotonic() - started
         try:
             if found is not None:
-                self._lend(found)
+                self._apply_metas(found)
                 report = corpus.refresh(found=found)
                 if self._follower is not None:
                     self._follower.has_links = bool(found.links)

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _request(args: argparse.Namespace) -> str:
-    """Return the words of the request. Raises `WrongUse` for an input that is no request."""
+    """Return the words of the request. Raises `WrongUse` for an input other than a request."""
     if args.input is None:
         return " ".join(args.pairs)
     try:

@@ -100,7 +100,7 @@ def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], 
 
 
 async def _until_typed(console: Console) -> None:
-    """Wait for a line on a terminal; a stream that is no file, as in a test, already has its line."""
+    """Wait for a line on a terminal; a stream without a file, as in a test, already has its line."""
     try:
         number = console.stdin.fileno()
         loop, typed = asyncio.get_running_loop(), asyncio.Event()

@@ -132,11 +132,11 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
     if len(old.references) != len(new.references) or any(_said(was) != _said(now) for was, now in pairs):
         raise MoveRefused(f"{old.path} would not read back with the same references", "choose another name")
     for was, now in pairs:
-        lead, found = before.lead(old, was), after.lead(new, now)
-        if lead.to is None and _as_lost(old, was, new, now, move):
-            if not same(lead, found, move):
-                yield gained(new.path, now, lead, found)
-        elif lead.to is None or found.to != move.path_after(lead.to):
+        earlier, found = before.resolve(old, was), after.resolve(new, now)
+        if earlier.to is None and _as_lost(old, was, new, now, move):
+            if not same(earlier, found, move):
+                yield gained(new.path, now, earlier, found)
+        elif earlier.to is None or found.to != move.path_after(earlier.to):
             raise MoveRefused(
                 f"{old.path}:{was.line}: the reference `{was.target}` cannot be written so that it leads to the same "
                 "document after the move",
@@ -186,7 +186,7 @@ def _tool_name(move: Move, old: Record, new_path: str, world: World) -> Iterator
     yield Note(new_path, 1, f"the program was called `{was}` and will be called `{now}`")
     for record in world.asking(world.keys(old.path)):
         for each in record.references:
-            if each.origin == "import" and world.lead(record, each).to == old.path:
+            if each.origin == "import" and world.resolve(record, each).to == old.path:
                 yield Note(record.path, each.line, f"it imports the program: its text may still say `{was}`")
 
 
@@ -248,7 +248,7 @@ def effects(
     notes: list[Note] = []
     for record in before.asking(touched, besides=leave_out | move.paths.keys()):
         for reference in _asking(record, before, after, touched):
-            was, now = before.lead(record, reference), after.lead(record, reference)
+            was, now = before.resolve(record, reference), after.resolve(record, reference)
             if was.to is not None and was.to in move.paths:
                 if now.to != move.path_after(was.to) or now.tier != was.tier:
                     referring.add(record.path)

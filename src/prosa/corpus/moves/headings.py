@@ -143,7 +143,7 @@ def _title(reading: DialectReading[object]) -> str:
 def _referring(path: str, before: World, store: DocumentStore) -> Iterator[str]:
     """Yield the documents that may name a heading of a document."""
     for record in before.asking(before.keys(path)):
-        if any(each.fragment and before.lead(record, each).to == path for each in record.references):
+        if any(each.fragment and before.resolve(record, each).to == path for each in record.references):
             yield record.path
     mentioned = mentions(stems(path))
     for other, text in store.texts(stems(path)):
@@ -160,7 +160,7 @@ def _edits(
     for place in chain(places_of(reading, old), own):
         text = place.text
         if place.reference.target:
-            if before.lead(old, place.reference).to != moved.path:
+            if before.resolve(old, place.reference).to != moved.path:
                 continue
             text = text_for(place, old, new, moved, before, after) or text
         text = _refragmented(place, text, renamed, old)
@@ -207,7 +207,7 @@ def _check(
     was: Mapping[str, DialectReading[object]],
     now: Mapping[str, DialectReading[object]],
 ) -> None:
-    """Every reference leads where it led before, to the same heading."""
+    """Every reference leads where it target before, to the same heading."""
     records = {path: record_of(each, path) for path, each in now.items()}
     after = before.with_records(records)
     sections = now[moved.path].document.sections
@@ -219,9 +219,9 @@ def _check(
         if len(old.references) != len(record.references):
             raise MoveRefused(f"{path} would not read back with the same references", "choose another text")
         for one, two in zip(old.references, record.references, strict=True):
-            led = before.lead(old, one)
-            same = led.paths == after.lead(record, two).paths
-            if same and led.to == moved.path and one.fragment:
+            target = before.resolve(old, one)
+            same = target.paths == after.resolve(record, two).paths
+            if same and target.to == moved.path and one.fragment:
                 last = one.fragment.rpartition("#")[2], two.fragment.rpartition("#")[2]
                 number = section_number(renamed.before, last[0])
                 same = number is None or number == section_number(sections, last[1])

@@ -119,7 +119,7 @@ def _local(destination: str, span: Span, source: SourceText) -> Reference | None
 
 
 def _of_reference(reference: Reference, reading: DialectReading[object], scalars: dict[int, Scalar]) -> Mention | None:
-    """Return the place of a reference that is no link of the body."""
+    """Return the place of a reference outside the links of the body."""
     source, span = reading.front.source, Span(reference.start, reference.end)
     if reference.kind in ("url", "name", "capability") or reference.rel == "attachment":
         return None

@@ -78,7 +78,7 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
 
 
 def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
-    """Yield the documents that may name the one that moves in a way that is no reference."""
+    """Yield the documents that may name the one that moves other than by a reference."""
     if not move.changes_id:
         names = frozenset(name for path in (*move.paths, *(old for old, _ in move.files)) for name in stems(path))
         mentioned = mentions(names, wikilinks=bool(move.files))
@@ -349,7 +349,7 @@ def _holders(world: World, path: str) -> Iterator[str]:
     for record in world.asking(world.keys(path), "ymj"):
         if record.path != path:
             for each in record.references:
-                if each.rel == "attachment" and world.lead(record, each).to == path:
+                if each.rel == "attachment" and world.resolve(record, each).to == path:
                     yield record.path
 
 

@@ -53,7 +53,7 @@ def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict
 
 def text_for(place: Mention, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
     """Return what the place should say; None where it may stay as it is. Raises `MoveRefused`."""
-    was, now = before.lead(old, place.reference), after.lead(new, place.reference)
+    was, now = before.resolve(old, place.reference), after.resolve(new, place.reference)
     mine = old.path in move.paths
     if was.to is None:
         return _rebased(place, old, new, move) if mine or move.files else None
@@ -64,7 +64,7 @@ def text_for(place: Mention, old: Record, new: Record, move: Move, before: World
     text = _best(place, old, new, was.to, move, before, after)
     if text is None:
         names = _names(place, new, was.to, wanted, move, after)
-        led = ((name, after.lead(new, place.reference._replace(target=name)).paths) for name in names)
+        led = ((name, after.resolve(new, place.reference._replace(target=name)).paths) for name in names)
         raise unwritable(place, old, next(((name, paths) for name, paths in led if set(paths) - {wanted}), None))
     return text
 
@@ -75,12 +75,12 @@ def _best(place: Mention, old: Record, new: Record, target: str, move: Move, bef
     wanted, second = move.path_after(target), None
     for name in _names(place, new, target, wanted, move, after):
         reference = place.reference._replace(target=name)
-        if after.lead(new, reference).to != wanted:
+        if after.resolve(new, reference).to != wanted:
             continue
         text = spelled(place.form, place.text, name, spaces=place.spaces)
         if text is None:
             continue
-        if before.lead(old, reference).to in (None, target):
+        if before.resolve(old, reference).to in (None, target):
             return text
         second = second or text
     return second

@@ -73,19 +73,19 @@ class World(Struct, frozen=True, dict=True):
         found = (each for each in self.records.values() if dialect in (None, each.dialect))
         return (each for each in found if each.path not in besides)
 
-    def lead(self, record: Record, reference: Reference) -> LocatedTarget:
+    def resolve(self, record: Record, reference: Reference) -> LocatedTarget:
         """Return where a reference of ``record`` leads."""
         asked = record.path, record.dialect, reference
-        found = self._leads.get(asked)
+        found = self._resolved.get(asked)
         if found is None:
-            found = self._leads[asked] = self._lead(record, reference)
+            found = self._resolved[asked] = self._resolve(record, reference)
         return found
 
     @cached_property
-    def _leads(self) -> dict[tuple[str, DialectName, Reference], LocatedTarget]:
+    def _resolved(self) -> dict[tuple[str, DialectName, Reference], LocatedTarget]:
         return {}
 
-    def _lead(self, record: Record, reference: Reference) -> LocatedTarget:
+    def _resolve(self, record: Record, reference: Reference) -> LocatedTarget:
         tiers = tiers_of(record, reference, self.sites)
         for number, tier in enumerate(tiers):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)

@@ -421,7 +421,7 @@ class OutsideStretches(Struct, frozen=True):
         return index == len(self.holes) or offset not in self.holes[index]
 
 
-def around_of(holes: Iterable[Span]) -> OutsideStretches:
+def outside_of(holes: Iterable[Span]) -> OutsideStretches:
     """Return what lies around stretches that are apart."""
     ordered = tuple(sorted(holes))
     return OutsideStretches(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
@@ -430,15 +430,15 @@ def around_of(holes: Iterable[Span]) -> OutsideStretches:
 def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
     """Return what acts or is relied on: front matter, scripts, relationships, regions, stray markers; the lines of a
     chat."""
-    around = around_of(holes)
+    outside = outside_of(holes)
     return (
         (model.front.present, model.front.complete, model.front.body.start, model.front.value),
-        [(around.spans([each.fence.span]), each.fence.containers, each.data) for each in model.scripts],
-        [(around.spans([each.span]), each.label, each.data) for each in model.relationships],
-        [around.spans(each.referenced_at) for each in model.relationships],
-        around.each(model.regions, lambda each: (each.about, around.place(each.content.start))),
-        around.spans(model.stray_markers),
-        around.spans(acting_in_a_chat(model.document)),
+        [(outside.spans([each.fence.span]), each.fence.containers, each.data) for each in model.scripts],
+        [(outside.spans([each.span]), each.label, each.data) for each in model.relationships],
+        [outside.spans(each.referenced_at) for each in model.relationships],
+        outside.each(model.regions, lambda each: (each.about, outside.place(each.content.start))),
+        outside.spans(model.stray_markers),
+        outside.spans(acting_in_a_chat(model.document)),
     )
 
 
@@ -455,24 +455,24 @@ def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[obje
 
     ``loose`` leaves out whether items of lists are paragraphs: a blank line anywhere in a list makes them so.
     """
-    around, document = around_of(holes), model.document
+    outside, document = outside_of(holes), model.document
     return (
-        _is_titled_inside(model, around),
-        around.each(document.headings, lambda each: (each.level, each.nested)),
-        [(each.anchor, *_end(around, each)) for each in document.sections if around.outside(each.span.start)],
-        around.each(document.footnote_definitions, lambda each: each.label),
-        around.each(document.footnote_references, lambda each: each.label),
-        around.each(document.undefined_footnotes, lambda each: each.label),
-        around.each(document.links, _target),
-        around.each(document.images, _target),
-        around.each(document.definitions, _target),
-        around.each(document.wikilinks, lambda each: each.target),
-        around.each(document.fences, lambda each: (each.info, each.closed, each.containers)),
-        around.each(document.html, lambda each: each.block),
-        [] if loose else around.each(document.paragraphs, lambda each: each.nested),
-        *map(around.spans, (document.indented_code, document.comments)),
-        around.spans(each.span for each in document.code_spans),
-        *map(around.starts, (document.quotes, document.lists, document.items)),
+        _is_titled_inside(model, outside),
+        outside.each(document.headings, lambda each: (each.level, each.nested)),
+        [(each.anchor, *_end(outside, each)) for each in document.sections if outside.outside(each.span.start)],
+        outside.each(document.footnote_definitions, lambda each: each.label),
+        outside.each(document.footnote_references, lambda each: each.label),
+        outside.each(document.undefined_footnotes, lambda each: each.label),
+        outside.each(document.links, _target),
+        outside.each(document.images, _target),
+        outside.each(document.definitions, _target),
+        outside.each(document.wikilinks, lambda each: each.target),
+        outside.each(document.fences, lambda each: (each.info, each.closed, each.containers)),
+        outside.each(document.html, lambda each: each.block),
+        [] if loose else outside.each(document.paragraphs, lambda each: each.nested),
+        *map(outside.spans, (document.indented_code, document.comments)),
+        outside.spans(each.span for each in document.code_spans),
+        *map(outside.starts, (document.quotes, document.lists, document.items)),
     )
 
 
@@ -481,16 +481,16 @@ def depth(model: MagiModel, offset: int) -> int:
     return sum(offset in span for span in (*model.document.quotes, *model.document.items))
 
 
-def _is_titled_inside(model: MagiModel, around: OutsideStretches) -> bool:
+def _is_titled_inside(model: MagiModel, outside: OutsideStretches) -> bool:
     """Return whether a document without a `title` takes its name from a heading inside."""
     first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
-    return model.title is None and first is not None and not around.outside(first.span.start)
+    return model.title is None and first is not None and not outside.outside(first.span.start)
 
 
 def _target(link: Link | LinkDefinition) -> tuple[str, str]:
     return link.destination, link.title
 
 
-def _end(around: OutsideStretches, section: Section) -> tuple[int, ...]:
+def _end(outside: OutsideStretches, section: Section) -> tuple[int, ...]:
     """Return where a section ends; one in a list or quotation ends with that, wherever the results in it end."""
-    return () if section.heading.nested else (around.place(section.span.end),)
+    return () if section.heading.nested else (outside.place(section.span.end),)

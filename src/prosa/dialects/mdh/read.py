@@ -129,7 +129,7 @@ def _link(item: Mapping) -> tuple[LinkModel, tuple[Problem, ...]]:
 
 
 def _inline_links(document: Document) -> tuple[InlineLink, ...]:
-    """Return links of every Markdown form; images and code are none (HA5)."""
+    """Return links of every Markdown form, without images and code (HA5)."""
     return tuple(
         InlineLink(link.destination, link.destination_span or link.span, link.span.start) for link in document.links
     )

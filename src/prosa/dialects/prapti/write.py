@@ -103,17 +103,17 @@ _FURTHEST = "---"
 _MARK = "\ufeff"
 
 
-def lead(text: str) -> str:
+def separator(text: str) -> str:
     """Return what to write behind a text so that a message heading below it is one, with a blank line between, lines
     ending with a line feed: the end of an open line, the mark that closes an open fence, a blank line."""
     if not text.removeprefix(_MARK).strip():
         return "" if text in ("", _MARK) or text.endswith(("\n", "\r")) else "\n"
-    joining = _lead(text)
+    joining = _separator(text)
     # Behind a lone CR a line feed would only make one line end of both.
     return f"\n{joining}" if text.endswith("\r") and joining[:1] == "\n" == line_end(text) else joining
 
 
-def _lead(text: str) -> str:
+def _separator(text: str) -> str:
     """Return the separator for a non-empty text, as if line ends were all alike."""
     source = SourceText(text)
     mark = closing(parse(source, body=read_front(source).body))
@@ -147,7 +147,7 @@ def keeps(text: str, whole: str, more: int) -> bool:
 
 def takes_replies(text: str) -> bool:
     """Return whether any reply can stand below a chat: the reading of the one that reaches furthest decides."""
-    reply = f"{lead(text)}{_ASSISTANT}\n\n{_FURTHEST}\n\n{_USER}\n"
+    reply = f"{separator(text)}{_ASSISTANT}\n\n{_FURTHEST}\n\n{_USER}\n"
     return keeps(text, text + reply.replace("\n", line_end(text)), 2)
 
 

@@ -358,7 +358,7 @@ def _affordable(compiled: _Pattern, text: str) -> None:
 
 
 def _search(compiled: _Pattern, text: str, start: int = 0) -> _Match | None:
-    """Return the first match, or None; a text with half a surrogate pair is no text to RE2."""
+    """Return the first match, or None; RE2 refuses a text with half a surrogate pair."""
     try:
         return compiled.search(text, start)
     except UnicodeEncodeError:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from prosa.graph.layout.box import Box, Size, around, hull, overlapping
+from prosa.graph.layout.box import Box, Size, centred, hull, overlapping
 from prosa.graph.layout.multilevel import network, positions
 
 GAP = 28.0
@@ -114,7 +114,7 @@ def _level(places: Sequence[Place]) -> list[Place]:
 
 
 def _hull(wanted: Wanted, part: Sequence[int], centres: Sequence[Place]) -> Box:
-    return hull([around(x, y, wanted.sizes[at]) for at, (x, y) in zip(part, centres, strict=True)])
+    return hull([centred(x, y, wanted.sizes[at]) for at, (x, y) in zip(part, centres, strict=True)])
 
 
 def _parts(count: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
@@ -245,7 +245,7 @@ def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = TH
 def _roomier(places: list[Place], sizes: Sequence[Size], steps: int) -> list[Place]:
     """Return the drawing enlarged until few boxes overlap: pushing a crowd apart would make rows and columns of it."""
     for _ in range(steps):
-        boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
+        boxes = [centred(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
         most = CROWDED * len(boxes)
         if next(islice(overlapping(boxes), int(most), None), None) is None:
             break
@@ -266,7 +266,7 @@ def _apart(places: Sequence[Place]) -> list[Place]:
 
 def _pushed(places: list[Place], sizes: Sequence[Size], rounds: int) -> tuple[list[Place], bool]:
     for _ in range(rounds):
-        boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
+        boxes = [centred(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
         xs, ys = [x for x, _ in places], [y for _, y in places]
         clear = True
         for one, other in overlapping(boxes):

@@ -53,7 +53,7 @@ class Box(NamedTuple):
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
 
-def around(x: float, y: float, size: Size) -> Box:
+def centred(x: float, y: float, size: Size) -> Box:
     """Return the box of that size with its centre at a point."""
     return Box(x - size.width / 2, y - size.height / 2, x + size.width / 2, y + size.height / 2)
 

@@ -142,14 +142,14 @@ def coarsen(fine: Network) -> tuple[Network, list[int]]:
     """
     group = [-1] * len(fine)
     count = 0
-    around = _neighbours(fine)
+    neighbours = _neighbours(fine)
     for body in sorted(range(len(fine)), key=lambda at: (-len(fine.links[at]), at)):
         if group[body] >= 0:
             continue
         group[body] = count
         room = GROUP - 1
         for middle in (body, *sorted(fine.links[body])[:1]):
-            room = _gather(around[middle], group, count, room)
+            room = _gather(neighbours[middle], group, count, room)
         count += 1
     return _merged(fine, group, count), group
 

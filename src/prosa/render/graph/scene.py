@@ -15,7 +15,7 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull
+from prosa.graph.layout import Box, Size, Wanted, arrange, centred, hull
 from prosa.graph.layout.box import place_labels
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
@@ -66,7 +66,7 @@ class Mark(Struct, frozen=True):
     @property
     def box(self) -> Box:
         """The node without its label."""
-        return around(self.x, self.y, Size(2 * self.radius, 2 * self.radius))
+        return centred(self.x, self.y, Size(2 * self.radius, 2 * self.radius))
 
     @property
     def is_hub(self) -> bool:

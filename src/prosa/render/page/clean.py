@@ -125,7 +125,7 @@ def _filter(key: str, link: Href, embed: Href) -> Filter:
 
 
 def _plain(tag: str, name: str, value: str) -> str | None:
-    """Return an attribute that is no address and not ours."""
+    """Return an attribute that is neither an address nor ours."""
     if name == "class":
         return value if tag == "code" and _LANGUAGE.fullmatch(value) else None
     if name == "aria-label":

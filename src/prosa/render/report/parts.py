@@ -204,7 +204,7 @@ def assemble(parts: Sequence[Part], limit: int, whole: Whole) -> str:
 
 
 def _rooms(blocks: Sequence[Block], room: int) -> list[int]:
-    """Return the bytes for each block. A quarter is kept for what is no answer, if that needs so much."""
+    """Return the bytes for each block. A quarter is kept for what surrounds the answers, if that needs so much."""
     needs = [each.need(max(room, NOTE)) for each in blocks]
     least = [min(need, NOTE) for need in needs]
     left = max(0, room - sum(least))

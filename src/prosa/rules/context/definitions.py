@@ -50,7 +50,7 @@ def npm_scripts(project: Project) -> Defined | None:
 
 
 def _scripts(text: str | None) -> Iterable[str] | None:
-    """Return the scripts of one; None for a file that is no JSON."""
+    """Return the scripts of one; None for a file that cannot be read as JSON."""
     try:
         top = json.decode(text) if text is not None and len(text) <= MAX_BYTES else None
     except (MsgspecError, RecursionError):

@@ -78,7 +78,7 @@ def complete_actions(evidence: Evidence) -> Outcome:
 
 
 def _no_actions(node: NodeSeen) -> Iterator[Mark]:
-    """Yield entries of `actions` that are no mappings, so that they declare nothing."""
+    """Yield entries of `actions` other than mappings: they declare nothing."""
     value = node.model.fields.get("actions") if node.model.fields else None
     items = value.items if isinstance(value, Sequence) else (value,)
     for item in items:
