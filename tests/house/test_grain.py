@@ -12,7 +12,6 @@ from tests.house.tree import PACKAGE, modules, nodes, parsed
 LEAST_LINES = 60
 
 ALONE: dict[str, str] = {
-    "site.splice": "It alone writes into an author's text, so it is read, and tested, by itself.",
     "web.api_life": "The lifespan protocol of ASGI, about an application that is not ours.",
 }
 """Small modules with one user in their own folder that stay files of their own, each with the reason."""

@@ -14,7 +14,7 @@ from prosa.cli.argument_types import count, number, output_on_disk
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
-from prosa.cli.options import add_limits, add_model, add_options, add_recording, options_from, values_of
+from prosa.cli.options import add_limits, add_model, add_options, add_recording, add_reports, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
@@ -51,13 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", action="store_true", help="say what it would take at least and at most; ask nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask before a search that is large or costly")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
-    parser.add_argument(
-        "--report",
-        action="append",
-        dest="reports",
-        metavar="FILE|DIR",
-        help="write a report too: a page (.html), .md or .json, or a folder with all of it; repeatable",
-    )
+    add_reports(parser)
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     add_model(parser)
     group = parser.add_argument_group("other models")

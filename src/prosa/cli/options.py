@@ -180,6 +180,17 @@ def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | Non
     return read_schema(args.schema_file)
 
 
+def add_reports(parser: argparse.ArgumentParser) -> None:
+    """`--report`, of tests and of what uses them."""
+    parser.add_argument(
+        "--report",
+        action="append",
+        dest="reports",
+        metavar="FILE|DIR",
+        help="write a report too: a page (.html), .md or .json, or a folder with all of it; repeatable",
+    )
+
+
 def add_recording(parser: argparse.ArgumentParser) -> None:
     """Add the flags for recording a run and for playing a recording (X27)."""
     group = parser.add_argument_group("recordings")

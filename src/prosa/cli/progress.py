@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -93,6 +93,20 @@ def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
+Log: TypeAlias = "Callable[[str], None] | None"
+
+
+def logged(log: Log, line: str, say: Callable[[str], None]) -> Log:
+    """Write a line of the log, and return the log. A full disk costs the log, not what was paid for."""
+    try:
+        if log is not None:
+            log(line)
+    except OSError as error:
+        say(f"warning: the event log ends here: {error.strerror or error}")
+        return None
+    return log
+
+
 class Watch(Struct):
     """A `Listener`. ``log`` takes JSON lines; with ``debug`` every event is a line on stderr.
 
@@ -153,13 +167,7 @@ class Watch(Struct):
         self.status.clear()
 
     def _record(self, line: str) -> None:
-        """Write a line of the log. A full disk costs the log, not the run that was paid for."""
-        try:
-            if self.log is not None:
-                self.log(line)
-        except OSError as error:
-            self.log = None
-            self.say(f"warning: the event log ends here: {error.strerror or error}")
+        self.log = logged(self.log, line, self.say)
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
@@ -289,13 +297,7 @@ class BatchWatch(Struct):
             self._record(self.numbers.told(name, {"batch": self.batch or None, **data}, datetime.now(UTC)))
 
     def _record(self, line: str) -> None:
-        """Write a line of the log. A full disk costs the log, not the batch that was paid for."""
-        try:
-            if self.log is not None:
-                self.log(line)
-        except OSError as error:
-            self.log = None
-            self.console.err(f"warning: the event log ends here: {error.strerror or error}")
+        self.log = logged(self.log, line, self.console.err)
 
 
 @contextmanager

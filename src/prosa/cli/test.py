@@ -15,7 +15,7 @@ from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK, say
-from prosa.cli.options import add_limits, add_options, add_otel, add_recording, options_from, values_of
+from prosa.cli.options import add_limits, add_options, add_otel, add_recording, add_reports, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 from prosa.cli.test_plan import agree, print_ablation, print_plan, tell_power
@@ -65,13 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-model", action="store_true", help="audit without asking a model")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
-    parser.add_argument(
-        "--report",
-        action="append",
-        dest="reports",
-        metavar="FILE|DIR",
-        help="write a report too: a page (.html), .md or .json, or a folder with all of it; repeatable",
-    )
+    add_reports(parser)
     parser.add_argument(
         "--update", action="store_true", help="rewrite expectations that were not met with the actual results"
     )

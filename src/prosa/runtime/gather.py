@@ -23,7 +23,7 @@ from prosa.runtime.errors import (
     TemplateRefused,
 )
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
+from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, SteadyTool, Tool, ToolResult
 from prosa.runtime.program import Program, program_tool_spec, server_tool_spec, worded
 from prosa.runtime.server_pool import ServerPool, WaitingServer, offered
 from prosa.runtime.skill import PythonTool, skill_tools
@@ -144,16 +144,14 @@ RunProgram: TypeAlias = Callable[[Program, Value, str], Awaitable[Value]]
 """Runs a program with an input, as the call at a path."""
 
 
-class ProgramTool(Struct, frozen=True):
-    """Runs a program when it is called and waits for it (L32)."""
+class ProgramTool(SteadyTool, frozen=True):
+    """Runs a program when it is called and waits for it (L32). Calls of other tools are confirmed at their own path."""
 
     program: Program
     spec: ToolSpec
     wrapped: bool
     run: RunProgram
     kind: ClassVar[Literal["program"]] = "program"
-    repeatable: ClassVar[bool] = True  # calls of other tools are confirmed at their own path
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the program's output as JSON, that of a skill as the text it is. What its model or caller did wrong is

@@ -30,7 +30,7 @@ from prosa.runtime.mail import (
     ticket_spec,
 )
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import Tool, ToolResult
+from prosa.runtime.ports import SteadyTool, Tool, ToolResult
 from prosa.runtime.program import Mailbox, Program
 
 
@@ -79,7 +79,7 @@ class Tickets(Struct):
         return bool(self.open) if sender is None else sender in self.open.values()
 
 
-class SendTool(Struct, frozen=True):
+class SendTool(SteadyTool, frozen=True):
     """Sends a message. A call that is made again sends nothing again: a message is known by run and path."""
 
     spec: ToolSpec
@@ -87,8 +87,6 @@ class SendTool(Struct, frozen=True):
     box: Mailbox
     mail: Mail
     kind: ClassVar[Literal["mail"]] = "mail"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the id of the message; a refusal is a result."""
@@ -110,7 +108,7 @@ class SendTool(Struct, frozen=True):
         return ToolResult(as_json({"id": sent.id}))
 
 
-class ReceiveTool(Struct, frozen=True):
+class ReceiveTool(SteadyTool, frozen=True):
     """Delivers messages to this run, which count as handled when it succeeds. Repeating the same call returns
     the same messages."""
 
@@ -120,8 +118,6 @@ class ReceiveTool(Struct, frozen=True):
     tickets: Tickets
     limits: Limits
     kind: ClassVar[Literal["mail"]] = "mail"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list."""
@@ -138,7 +134,7 @@ class ReceiveTool(Struct, frozen=True):
         return ToolResult(as_json([each.for_model() for each in found]))
 
 
-class QueryTool(Struct, frozen=True):
+class QueryTool(SteadyTool, frozen=True):
     """Searches the own mailbox without receiving anything."""
 
     spec: ToolSpec
@@ -146,8 +142,6 @@ class QueryTool(Struct, frozen=True):
     mail: Mail
     limits: Limits
     kind: ClassVar[Literal["mail"]] = "mail"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list, as many of the last ones as fit; an invalid query is an error result."""
@@ -168,15 +162,13 @@ class QueryTool(Struct, frozen=True):
         return ToolResult(_fitting(found, self.limits.tool_result))
 
 
-class TicketTool(Struct, frozen=True):
+class TicketTool(SteadyTool, frozen=True):
     """An import that is not waited for: ``tool`` runs it."""
 
     tool: Tool
     tickets: Tickets
     name: str
     kind: ClassVar[Literal["program"]] = "program"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     @property
     def spec(self) -> ToolSpec:

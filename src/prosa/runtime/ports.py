@@ -69,6 +69,13 @@ class Tool(Protocol):
         ...
 
 
+class SteadyTool(Struct, frozen=True):
+    """A tool whose calls can be made again and change no offer."""
+
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+
 class Body(Protocol):
     """The text of the user message, for an input."""
 

@@ -19,7 +19,7 @@ from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
 from prosa.runtime.events import ToolCalled
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import MOUNT, Body, Sandbox, SandboxResult, SkillFiles, Tool, ToolResult
+from prosa.runtime.ports import MOUNT, Body, Sandbox, SandboxResult, SkillFiles, SteadyTool, Tool, ToolResult
 
 LOAD_TOOL = "skill"
 READ_TOOL = "skill_read"
@@ -227,14 +227,12 @@ def _of(skills: Mapping[str, Skill], arguments: Mapping[str, Value]) -> Skill:
     return skills[name] if isinstance(name, str) else next(iter(skills.values()))
 
 
-class LoadTool(Struct, frozen=True):
+class LoadTool(SteadyTool, frozen=True):
     """Returns the instructions of a skill when the model loads it."""
 
     skills: Mapping[str, Skill]
     spec: ToolSpec
     kind: ClassVar[Literal["skill"]] = "skill"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the instructions, below what there is of the skill."""
@@ -243,7 +241,7 @@ class LoadTool(Struct, frozen=True):
         return ToolResult(f"{preamble(skill)}\n\n{skill.text(request or '')}")
 
 
-class ReadTool(Struct, frozen=True):
+class ReadTool(SteadyTool, frozen=True):
     """Reads what lies below the folder of a skill."""
 
     skills: Mapping[str, Skill]
@@ -251,8 +249,6 @@ class ReadTool(Struct, frozen=True):
     spec: ToolSpec
     limits: Limits
     kind: ClassVar[Literal["skill"]] = "skill"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the text of the file, or why there is none."""
@@ -264,7 +260,7 @@ class ReadTool(Struct, frozen=True):
         return self.files.read(skill.folder, arguments["path"], first, self.limits.tool_result)
 
 
-class ScriptTool(Struct, frozen=True):
+class ScriptTool(SteadyTool, frozen=True):
     """Runs a script in the sandbox, with the folder of its skill to read."""
 
     skills: Mapping[str, Skill]
@@ -272,8 +268,6 @@ class ScriptTool(Struct, frozen=True):
     spec: ToolSpec
     limits: Limits
     kind: ClassVar[Literal["python"]] = "python"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Run the script and return its output and files."""
@@ -384,15 +378,13 @@ PREFERRED_PYTHON = "the `python` tool"
 """The preference of a program that names the built-in interpreter (L24, LA17)."""
 
 
-class PythonTool(Struct, frozen=True):
+class PythonTool(SteadyTool, frozen=True):
     """The sandbox as a tool, within the limits of one program (L23)."""
 
     sandbox: Sandbox
     limits: Limits
     spec: ClassVar[ToolSpec] = PYTHON_SPEC
     kind: ClassVar[Literal["python"]] = "python"
-    repeatable: ClassVar[bool] = True
-    moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Run ``arguments["code"]``."""

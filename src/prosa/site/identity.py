@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from prosa.data import Scalar, Sequence, Value, to_value
+from prosa.data import Scalar, Sequence, Value, split_front_matter, to_value
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.front import FrontReading
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH, YMJ
 from prosa.graph.records import record_of
 from prosa.regex import regex
 from prosa.site.layout import NodeView, TypedLink
-from prosa.site.splice import spliced
 
 _TYPES = {
     "magi": "document",
@@ -165,3 +166,45 @@ def _actions(reading: DialectReading[object], derived: Mapping[str, Value]) -> t
         return tuple(map(action_value, model.actions))
     found = derived.get("actions", ())
     return tuple(found)
+
+
+# Fields added to a document's front matter, the author's text unchanged around them (H9). Where lines can be added to
+# the front matter, they are; where they cannot, as in one that is a single flow mapping or is no YAML, a new one is
+# written, and what could not be read becomes part of the body, so that nothing is lost (HW5).
+
+
+def spliced(front: FrontReading, fields: Mapping[str, Value]) -> str:
+    """Return the text of the document with ``fields`` in its front matter. The body keeps every byte."""
+    text, lines = front.source.text, write_yaml(fields)
+    if "\r\n" in text:
+        lines = lines.replace("\n", "\r\n")
+    if front.fields is None or not front.complete:
+        return _above(text, lines)
+    parts, _ = split_front_matter(text)
+    if parts is None:
+        return _rewritten(front, fields)
+    added = text[: parts.close.start] + lines + text[parts.close.start :]
+    return added if _says(added, front, fields) else _rewritten(front, fields)
+
+
+def _above(text: str, lines: str) -> str:
+    """Return a front matter of its own above everything that is there."""
+    bom = "\ufeff" if text.startswith("\ufeff") else ""
+    end = "\r\n" if "\r\n" in lines else "\n"
+    return f"{bom}---{end}{lines}---{end}{text[len(bom) :]}"
+
+
+def _says(text: str, front: FrontReading, fields: Mapping[str, Value]) -> bool:
+    """Return whether a text means what its document meant before, and the new fields too."""
+    read = front.reread(text)
+    if read.fields is None or not read.complete:
+        return False
+    wanted = {**(front.value or {}), **fields}
+    return read.value == wanted and read.source.slice(read.body) == front.source.slice(front.body)
+
+
+def _rewritten(front: FrontReading, fields: Mapping[str, Value]) -> str:
+    """Return the fields of both as a new front matter; its comments are lost, its data is not."""
+    assert front.fields is not None
+    old = {entry.key.text: to_value(entry.value) for entry in front.fields}
+    return _above(front.source.slice(front.body), write_yaml({**old, **fields}))

@@ -257,14 +257,15 @@ def _gemini_environment(setting: Setting) -> Mapping[str, str]:
     }
 
 
-def _gemini_files(setting: Setting) -> Mapping[str, str]:
-    del setting
-    quiet: Value = {
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"disableAutoUpdate": True, "disableUpdateNag": True},
-        "privacy": {"usageStatisticsEnabled": False},
-    }
-    return {".gemini/settings.json": _json(quiet)}
+def _quiet(path: str, key: str, general: dict[str, Value]) -> Callable[[Setting], Mapping[str, str]]:
+    """Return the settings at a path that choose how the agent knows itself, and keep it from what a test has not."""
+    security: Value = {"auth": {"selectedType": key}}
+    quiet = {"security": security, "general": general, "privacy": {"usageStatisticsEnabled": False}}
+    return lambda _: {path: _json(quiet)}
+
+
+_gemini_files = _quiet(".gemini/settings.json", "gemini-api-key", {"disableAutoUpdate": True, "disableUpdateNag": True})
+_qwen_files = _quiet(".qwen/settings.json", "openai", {"enableAutoUpdate": False, "disableAutoUpdate": True})
 
 
 def _qwen_arguments(setting: Setting) -> tuple[str, ...]:
@@ -278,16 +279,6 @@ def _qwen_environment(setting: Setting) -> Mapping[str, str]:
         "OPENAI_BASE_URL": f"{setting.url}/v1",
         "OPENAI_MODEL": setting.model,
     }
-
-
-def _qwen_files(setting: Setting) -> Mapping[str, str]:
-    del setting
-    quiet: Value = {
-        "security": {"auth": {"selectedType": "openai"}},
-        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
-        "privacy": {"usageStatisticsEnabled": False},
-    }
-    return {".qwen/settings.json": _json(quiet)}
 
 
 # ---- OpenCode ----

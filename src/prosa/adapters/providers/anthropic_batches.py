@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from prosa.adapters.providers import messages
-from prosa.adapters.providers.batch_service import BatchService, FileBody
+from prosa.adapters.providers.batch_service import FileBody, ServiceBatches, number
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import (
     Endpoint,
@@ -39,20 +39,14 @@ _NEVER = frozenset(("invalid_request_error", "not_found_error", "permission_erro
 _HEAD, _TAIL = b'{"requests":[', b"]}"
 
 
-class AnthropicBatches:
+class AnthropicBatches(ServiceBatches):
     """Meets the port `ProviderBatches`."""
 
     bounds = BatchBounds(BOUNDS.lines, BOUNDS.size - len(_HEAD) - len(_TAIL))
 
     def __init__(self, endpoint: Endpoint) -> None:
         key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
-        self._http = BatchService(endpoint, {**endpoint.headers, "anthropic-version": VERSION, **key})
-        self._endpoint = endpoint
-
-    @property
-    def service(self) -> str:
-        """The base URL, as people may see it."""
-        return self._endpoint.shown
+        super().__init__(endpoint, {"anthropic-version": VERSION, **key})
 
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
         """Return one request as it is sent."""
@@ -95,10 +89,10 @@ class AnthropicBatches:
 
     def _remote(self, found: Mapping[str, Value], *, is_sure: bool = True) -> RemoteBatch:
         name, counts = self._id(found), found.get("request_counts")
-        done = _lines(found) - _number(counts, "processing")
+        done = _lines(found) - number(counts, "processing")
         if found.get("processing_status") != "ended":
             return RemoteBatch(name, "working", done, is_sure=is_sure)
-        cancelled = bool(found.get("cancel_initiated_at")) and _number(counts, "canceled") > 0
+        cancelled = bool(found.get("cancel_initiated_at")) and number(counts, "canceled") > 0
         return RemoteBatch(name, "ended", done, (name,), cancelled=cancelled, is_sure=is_sure)
 
     async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
@@ -131,16 +125,6 @@ class AnthropicBatches:
         """Ask the service to cancel the requests that it has not started."""
         await self._http.post(f"/messages/batches/{remote}/cancel")
 
-    async def aclose(self) -> None:
-        """Release connections."""
-        await self._http.aclose()
-
-    def _id(self, found: Mapping[str, Value]) -> str:
-        name = found.get("id")
-        if not isinstance(name, str) or not name.isascii() or not name.replace("_", "").replace("-", "").isalnum():
-            raise self._http.problem("sent an object without an id")
-        return name
-
 
 def _failure(error: Value) -> ExchangeProblem:
     """Return what a line says went wrong: an error of the service, which is wrapped in one more."""
@@ -151,12 +135,7 @@ def _failure(error: Value) -> ExchangeProblem:
 
 
 def _lines(found: Mapping[str, Value]) -> int:
-    return sum(_number(found.get("request_counts"), name) for name in _COUNTS)
-
-
-def _number(counts: Value, name: str) -> int:
-    found = counts.get(name) if isinstance(counts, Mapping) else None
-    return found if isinstance(found, int) else 0
+    return sum(number(found.get("request_counts"), name) for name in _COUNTS)
 
 
 def _time(value: Value, otherwise: datetime) -> datetime:

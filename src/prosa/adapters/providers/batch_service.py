@@ -63,6 +63,35 @@ class FileBody(Struct, frozen=True):
         yield self.after
 
 
+class ServiceBatches:
+    """What the batches of every service have in common. ``headers`` go with every request."""
+
+    def __init__(self, endpoint: Endpoint, headers: Mapping[str, str]) -> None:
+        self._http = BatchService(endpoint, {**endpoint.headers, **headers})
+        self._endpoint = endpoint
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it."""
+        return self._endpoint.shown
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._http.aclose()
+
+    def _id(self, found: Mapping[str, Value]) -> str:
+        name = found.get("id")
+        if not isinstance(name, str) or not name.isascii() or not name.replace("_", "").replace("-", "").isalnum():
+            raise self._http.problem("sent an object without an id")
+        return name
+
+
+def number(counts: Value, name: str) -> int:
+    """Return one of the counts of a batch; 0 for one that is missing."""
+    found = counts.get(name) if isinstance(counts, Mapping) else None
+    return found if isinstance(found, int) else 0
+
+
 class BatchService:
     """The connections to one service. ``headers`` go with every request, the key among them."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from prosa.adapters.providers import chat, responses
-from prosa.adapters.providers.batch_service import BatchService, FileBody
+from prosa.adapters.providers.batch_service import FileBody, ServiceBatches, number
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import (
     DEFAULT_BASE_URL,
@@ -43,23 +43,16 @@ MARK = "prosa_wave"
 """The name of the metadata by which a batch is found again."""
 
 
-class OpenAIBatches:
+class OpenAIBatches(ServiceBatches):
     """Meets the port `ProviderBatches`. ``api`` chooses the wire format of the requests."""
 
     bounds = BOUNDS
 
     def __init__(self, endpoint: Endpoint, *, api: Literal["chat", "responses"] = "chat") -> None:
-        headers = {**endpoint.headers, **({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})}
-        self._http = BatchService(endpoint, headers)
+        super().__init__(endpoint, {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
         self._wire = _WIRES[api]
         own = endpoint.base_url == DEFAULT_BASE_URL
         self._shape = RequestShape(limits=(NEW_LIMIT,)) if own else RequestShape()
-        self._endpoint = endpoint
-
-    @property
-    def service(self) -> str:
-        """The base URL, as people may see it."""
-        return self._endpoint.shown
 
     @property
     def _address(self) -> str:
@@ -115,7 +108,7 @@ class OpenAIBatches:
 
     def _remote(self, found: Mapping[str, Value]) -> RemoteBatch:
         status, counts = found.get("status"), found.get("request_counts")
-        done = sum(_number(counts, name) for name in ("completed", "failed"))
+        done = sum(number(counts, name) for name in ("completed", "failed"))
         if status == "failed":
             return RemoteBatch(self._id(found), "refused", done, reason=self._endpoint.redact(_why(found)))
         if status not in _ENDED:
@@ -157,16 +150,6 @@ class OpenAIBatches:
         """Ask the service to cancel the requests that it has not started."""
         await self._http.post(f"/batches/{remote}/cancel")
 
-    async def aclose(self) -> None:
-        """Release connections."""
-        await self._http.aclose()
-
-    def _id(self, found: Mapping[str, Value]) -> str:
-        name = found.get("id")
-        if not isinstance(name, str) or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
-            raise self._http.problem("sent an object without an id")
-        return name
-
 
 def _told(problem: Exception, endpoint: Endpoint) -> ProviderError:
     if isinstance(problem, StatusProblem):
@@ -186,11 +169,6 @@ def _name(line: bytes) -> str:
 
 def _list(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []
-
-
-def _number(counts: Value, name: str) -> int:
-    found = counts.get(name) if isinstance(counts, Mapping) else None
-    return found if isinstance(found, int) else 0
 
 
 def _why(found: Mapping[str, Value]) -> str:

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
 from math import isfinite
@@ -245,28 +245,16 @@ _AGAIN = "answers so far are stored; start again when the server is available"
 def open_server(server: StoreServer) -> PostgresDatabase:
     """Return a connection that may write, to a schema of this version. Raises `StoreProblem`."""
     database = PostgresDatabase(server)
-    try:
+    with _closed_on_error(database, server):
         _prepare(database)
-    except psycopg.Error as error:
-        database.close()
-        raise _problem_of(error, server) from None
-    except BaseException:
-        database.close()
-        raise
     return database
 
 
 def open_server_reader(server: StoreServer) -> PostgresDatabase | None:
     """Return a connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
     database = PostgresDatabase(server, reads=True)
-    try:
+    with _closed_on_error(database, server):
         version = _version(database)
-    except psycopg.Error as error:
-        database.close()
-        raise _problem_of(error, server) from None
-    except BaseException:
-        database.close()
-        raise
     if version == schema.SCHEMA_VERSION:
         return database
     database.close()
@@ -338,7 +326,7 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
         connection = psycopg.connect(address_of(server), autocommit=True)
     except psycopg.Error as error:
         raise _problem_of(error, server) from None
-    try:
+    with _closed_on_error(connection, server):
         _require_fit(connection, server)
         connection.adapters.register_loader("numeric", _Number)
         connection.execute(f"SET search_path TO {SCHEMA}")
@@ -347,13 +335,21 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
         else:
             connection.execute(f"SET idle_in_transaction_session_timeout TO '{IDLE_SECONDS}s'")
             connection.execute(_BY_INDEX)
-    except psycopg.Error as error:
-        connection.close()
-        raise _problem_of(error, server) from None
-    except StoreProblem:
-        connection.close()
-        raise
     return connection
+
+
+@contextmanager
+def _closed_on_error(
+    connection: PostgresDatabase | psycopg.Connection[tuple[Any, ...]], server: StoreServer
+) -> Iterator[None]:
+    """Close a connection if the block fails. Raises `StoreProblem` for what PostgreSQL said."""
+    try:
+        yield
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, psycopg.Error):
+            raise _problem_of(error, server) from None
+        raise
 
 
 def address_of(server: StoreServer) -> str:

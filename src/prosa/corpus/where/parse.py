@@ -12,7 +12,7 @@ A value between quotes is always text. Dates are ISO 8601 of any precision (`202
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -291,18 +291,19 @@ class _Cursor:
 
 def _expression(cursor: _Cursor) -> Expression:
     """expression = conjunction { "or" conjunction }"""
-    operands = [_conjunction(cursor)]
-    while cursor.takes("or"):
-        operands.append(_conjunction(cursor))
-    return Join("or", tuple(operands)) if len(operands) > 1 else operands[0]
+    return _joined(cursor, "or", _conjunction)
 
 
 def _conjunction(cursor: _Cursor) -> Expression:
     """conjunction = negation { "and" negation }"""
-    operands = [_negation(cursor)]
-    while cursor.takes("and"):
-        operands.append(_negation(cursor))
-    return Join("and", tuple(operands)) if len(operands) > 1 else operands[0]
+    return _joined(cursor, "and", _negation)
+
+
+def _joined(cursor: _Cursor, word: Literal["and", "or"], operand: Callable[[_Cursor], Expression]) -> Expression:
+    operands = [operand(cursor)]
+    while cursor.takes(word):
+        operands.append(operand(cursor))
+    return Join(word, tuple(operands)) if len(operands) > 1 else operands[0]
 
 
 def _negation(cursor: _Cursor) -> Expression:
