@@ -199,7 +199,7 @@ class Parts:
         return None if found is None else found * NANO
 
     def charged(self, unused: Decimal, cost: Decimal) -> None:
-        self.writer.do(leases.settle_part("b1", self.name, nano(unused), nano(cost)))
+        self.writer.do(leases.charge_part("b1", self.name, nano(unused), nano(cost)))
 
     async def wait(self) -> None:
         self.waited += 1

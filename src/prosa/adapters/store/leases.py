@@ -154,7 +154,7 @@ def draw_part(
     return work
 
 
-def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
+def charge_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
     """Record the drawn amount as spent, and give ``unused`` back."""
 
     def work(connection: Database) -> None:

@@ -145,7 +145,7 @@ class BatchPool(Struct):
     def charged(self, unused: Decimal, cost: Decimal) -> None:
         """Give back what a call did not cost."""
         self.drawn -= nano(unused)
-        self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), within=LATER)
+        self.writer.do(leases.charge_part(self.batch, self.part, nano(unused), nano(cost)), within=LATER)
 
     async def wait(self) -> None:
         """Wait a moment: calls of other processes may turn out cheaper."""
@@ -155,7 +155,7 @@ class BatchPool(Struct):
     def _not_wanted(self, drawing: Future[int | None]) -> None:
         """Give back an amount whose request was cancelled."""
         if not drawing.cancelled() and drawing.exception() is None and (found := drawing.result()):
-            self.writer.do(leases.settle_part(self.batch, self.part, found, 0), within=LATER)
+            self.writer.do(leases.charge_part(self.batch, self.part, found, 0), within=LATER)
 
 
 class BatchSession(Struct, eq=False):
