@@ -10,6 +10,7 @@ from prosa.cli.console import Console
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment
+    from prosa.runtime.ports import Prices
 
 
 def environment_of(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
@@ -35,3 +36,11 @@ def environment_of(console: Console, program: Path, notice: Callable[[str], None
         ask=ask if console.interactive else None,
         confirm=confirm,
     )
+
+
+def prices_of(console: Console) -> Prices:
+    """Return the known prices of models, with those of the user's settings."""
+    from prosa.app.run.world import known_prices
+    from prosa.app.settings import settings_for
+
+    return known_prices(settings_for(None, console.environ, console.note))

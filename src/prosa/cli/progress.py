@@ -158,7 +158,7 @@ class Watch(Struct):
 
         self(Noticed(Scope(self.program), text))
 
-    def ended(self, reason: str) -> None:
+    def failed(self, reason: str) -> None:
         """Report a failed run. One that never started has no event of its own, and a log must not end in silence."""
         from prosa.runtime.events import RunFailed, Scope
 
@@ -188,7 +188,12 @@ def watch(
         log, to_stderr = event_log(console, events, stack), events == "jsonl"
         # A status line between JSON lines would spoil them.
         status = stack.enter_context(progress(console, wanted=wanted and not debug and not to_stderr))
-        yield Watch(console, status, program, debug, log, numbering() if log else None, to_stderr, quiet)
+        at = Watch(console, status, program, debug, log, numbering() if log else None, to_stderr, quiet)
+        try:
+            yield at
+        except BaseException as error:
+            at.failed(words_of(error))
+            raise
 
 
 def numbering() -> Numbering:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.argument_types import store_place
 from prosa.cli.console import Console
+from prosa.cli.environment import prices_of
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.records.run import RunRecord, StorePlace
-    from prosa.runtime.ports import Prices
 
 SHOWN = 50
 MOST = 1_000_000
@@ -167,13 +168,7 @@ def _priced(
     """Return the runs with what they cost."""
     from prosa.app.journal.history import priced
 
-    def prices() -> Prices:
-        from prosa.app.run.world import known_prices
-        from prosa.app.settings import settings_for
-
-        return known_prices(settings_for(None, console.environ, console.note))
-
-    return priced(path, runs, prices, datetime.now(UTC), anew=args.prices == "now")
+    return priced(path, runs, partial(prices_of, console), datetime.now(UTC), anew=args.prices == "now")
 
 
 def _moment(flag: str, text: str) -> str:

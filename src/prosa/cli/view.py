@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import argparse
 import errno
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.argument_types import port, store_place
 from prosa.cli.console import Console
+from prosa.cli.environment import prices_of
 from prosa.cli.errors import say
 from prosa.cli.process import collect_often
 from prosa.cli.serve import token_of
 
 if TYPE_CHECKING:
     from prosa.records.run import StorePlace
-    from prosa.runtime.ports import Prices
     from prosa.web.view.app import ViewApp
 
 HOST = "127.0.0.1"
@@ -79,12 +79,5 @@ def _app(console: Console, place: StorePlace, number: int, token: str) -> ViewAp
     from prosa.web.serving import hosts_of
     from prosa.web.view.app import View, ViewApp
 
-    @cache
-    def prices() -> Prices:
-        from prosa.app.run.world import known_prices
-        from prosa.app.settings import settings_for
-
-        return known_prices(settings_for(None, console.environ, console.note))
-
-    view = View(place, Sessions(token, name=f"prosa-view-{number}"), prices)
+    view = View(place, Sessions(token, name=f"prosa-view-{number}"), cache(partial(prices_of, console)))
     return ViewApp(view, Guard(hosts_of(HOST, number, ())), lambda text: console.err(safe(f"error: {text}")))

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from prosa.dialects.mdh.url import SUFFIXES, without_suffix
 from prosa.regex import regex
 
 MAX_PART = 100
@@ -20,7 +21,6 @@ MAX_PATH = 200
 MAX_PARTS = 24
 
 SUFFIX = ".md"
-_SUFFIXES = (".md", ".markdown")
 _FORBIDDEN = regex(r'[\\/:*?"<>|]')
 _OURS = regex(r"~[0-9a-f]{12}\Z")
 _DEVICE = "[0-9\u00b9\u00b2\u00b3]"
@@ -31,7 +31,7 @@ def copy_path(url: str) -> str:
     """`/` is `index.md`, `/hours` and `/hours.md` are `hours.md`, `/a/` is `a/index.md`."""
     parts = urlsplit(url)
     *folders, name = parts.path.lstrip("/").split("/")
-    stem = _without_suffix(name) if name else "index"
+    stem = without_suffix(name) if name else "index"
     if parts.query:
         stem = f"{stem}~{_digest(parts.query)}"
     names = [*(_folder(each) for each in folders), f"{_safe(stem)}{SUFFIX}"]
@@ -52,17 +52,10 @@ def place_key(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
 
 
-def _without_suffix(name: str) -> str:
-    for suffix in _SUFFIXES:
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return name
-
-
 def _folder(part: str) -> str:
     """Return the name of a folder; one with the suffix of a file could stand where a file must."""
     name = _safe(part)
-    return _named(part) if name.lower().endswith(_SUFFIXES) else name
+    return _named(part) if name.lower().endswith(SUFFIXES) else name
 
 
 def _safe(part: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.runs import insertion, require_token, stored
 from prosa.adapters.store.schema import RUN_COLUMNS
 from prosa.data import Value
@@ -67,30 +68,25 @@ def batch_of(connection: Database, name: str) -> list[BatchRecord]:
     return [_batch(row) for row in rows]
 
 
+@deferred
 def hold(
-    batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
-) -> Callable[[Database], BatchRecord]:
+    connection: Database, batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
+) -> BatchRecord:
     """Hold the batch for this process, insert it if it is new, and return its previous record. Raises `BatchesHeld`
     where another process holds a batch of the same store."""
-
-    def work(connection: Database) -> BatchRecord:
-        mine = holder()
-        running = connection.execute(
-            "SELECT name, holder, host FROM batch WHERE state = 'open' AND holder <> ?", (mine,)
-        )
-        for name, other, where in running.fetchall():
-            if alive(other):
-                message = f"the batch {name} runs in another process on {where}, and one process at a time has a store"
-                raise BatchesHeld(message, hint="wait for it, end it, or name another store with --store")
-        found = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
-        if found is None:
-            insert_batch(connection, replace(batch, holder=mine, host=host))
-            return batch
-        again = "UPDATE batch SET state = 'open', holder = ?, host = ?, ended = NULL, reason = NULL WHERE id = ?"
-        connection.execute(again, (mine, host, batch.id))
-        return _batch(found)
-
-    return work
+    mine = holder()
+    running = connection.execute("SELECT name, holder, host FROM batch WHERE state = 'open' AND holder <> ?", (mine,))
+    for name, other, where in running.fetchall():
+        if alive(other):
+            message = f"the batch {name} runs in another process on {where}, and one process at a time has a store"
+            raise BatchesHeld(message, hint="wait for it, end it, or name another store with --store")
+    found = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
+    if found is None:
+        insert_batch(connection, replace(batch, holder=mine, host=host))
+        return batch
+    again = "UPDATE batch SET state = 'open', holder = ?, host = ?, ended = NULL, reason = NULL WHERE id = ?"
+    connection.execute(again, (mine, host, batch.id))
+    return _batch(found)
 
 
 def insert_batch(connection: Database, batch: BatchRecord) -> None:
@@ -98,62 +94,47 @@ def insert_batch(connection: Database, batch: BatchRecord) -> None:
     connection.execute(f"{_INSERT} ON CONFLICT (id) DO NOTHING", stored(astuple(batch)))
 
 
+@deferred
 def let_go(
-    batch: str, holder: str, state: BatchState, reason: str | None, ended: str, given_back: int
-) -> Callable[[Database], None]:
+    connection: Database, batch: str, holder: str, state: BatchState, reason: str | None, ended: str, given_back: int
+) -> None:
     """Release the batch from this process. ``given_back`` is the part of the budget that it drew and did not spend."""
-
-    def work(connection: Database) -> None:
-        _require_held(connection, batch, holder)
-        text = "UPDATE batch SET state = ?, reason = ?, ended = ?, granted = granted - ?, holder = '' WHERE id = ?"
-        connection.execute(text, (state, reason, ended, given_back, batch))
-
-    return work
+    _require_held(connection, batch, holder)
+    text = "UPDATE batch SET state = ?, reason = ?, ended = ?, granted = granted - ?, holder = '' WHERE id = ?"
+    connection.execute(text, (state, reason, ended, given_back, batch))
 
 
-def draw(batch: str, holder: str | None, least: int, wanted: int, cap: int) -> Callable[[Database], int]:
+@deferred
+def draw(connection: Database, batch: str, holder: str | None, least: int, wanted: int, cap: int) -> int:
     """Draw ``wanted`` of a budget, or what is left of it if that is ``least`` at least, and return how much. The
     ``holder`` has the batch alone; None where several do."""
-
-    def work(connection: Database) -> int:
-        if holder is not None:
-            _require_held(connection, batch, holder)
-        text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
-        (granted,) = connection.execute(text, (batch,)).fetchone()
-        drawn = min(wanted, cap - int(granted))
-        if drawn < least:
-            return 0
-        connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (drawn, batch))
-        return drawn
-
-    return work
+    if holder is not None:
+        _require_held(connection, batch, holder)
+    text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
+    (granted,) = connection.execute(text, (batch,)).fetchone()
+    drawn = min(wanted, cap - int(granted))
+    if drawn < least:
+        return 0
+    connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (drawn, batch))
+    return drawn
 
 
-def count_spent(batch: str, spent: int) -> Callable[[Database], None]:
+@deferred
+def count_spent(connection: Database, batch: str, spent: int) -> None:
     """Count as drawn, at least, what the rows of a batch are known to have cost."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET granted = ? WHERE id = ? AND granted < ?", (spent, batch, spent))
-
-    return work
+    connection.execute("UPDATE batch SET granted = ? WHERE id = ? AND granted < ?", (spent, batch, spent))
 
 
-def note_written(batch: str, written: str) -> Callable[[Database], None]:
+@deferred
+def note_written(connection: Database, batch: str, written: str) -> None:
     """Remember what was written of a batch, so that it is known again."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
-
-    return work
+    connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
 
 
-def set_state(batch: str, state: BatchState, ended: str) -> Callable[[Database], None]:
+@deferred
+def set_state(connection: Database, batch: str, state: BatchState, ended: str) -> None:
     """Set the state of a batch that no process holds."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
-
-    return work
+    connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
 
 
 def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
@@ -177,13 +158,10 @@ def put_failed(row: RunRecord) -> Callable[[Database], None]:
     return work
 
 
-def set_total(batch: str, total: int) -> Callable[[Database], None]:
+@deferred
+def set_total(connection: Database, batch: str, total: int) -> None:
     """All rows of a batch have been looked at."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET total = ? WHERE id = ?", (total, batch))
-
-    return work
+    connection.execute("UPDATE batch SET total = ? WHERE id = ?", (total, batch))
 
 
 def often_crashed(connection: Database, batch: str, times: int) -> frozenset[int]:
@@ -249,21 +227,18 @@ def results(
         yield _result(row)
 
 
-def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
+@deferred
+def begin_again(connection: Database, batch: str, kinds: Sequence[str]) -> int:
     """Queue the rows that failed in these ways again, and return their number. Rows keep their answers if they can be
     resumed; a row that was refused or reached a limit starts over."""
-
-    def work(connection: Database) -> int:
-        marks = ", ".join("?" * len(kinds))
-        text = f"SELECT id, kind FROM run WHERE batch = ? AND state = 'failed' AND kind IN ({marks})"  # noqa: S608
-        found = connection.execute(text, (batch, *kinds)).fetchall()
-        for run, kind in found:
-            if kind in ("refused", "limit", "input"):
-                connection.execute("UPDATE call SET state = 'failed' WHERE run = ?", (run,))
-            connection.execute("UPDATE run SET state = 'interrupted', kind = NULL, crashes = 0 WHERE id = ?", (run,))
-        return len(found)
-
-    return work
+    marks = ", ".join("?" * len(kinds))
+    text = f"SELECT id, kind FROM run WHERE batch = ? AND state = 'failed' AND kind IN ({marks})"  # noqa: S608
+    found = connection.execute(text, (batch, *kinds)).fetchall()
+    for run, kind in found:
+        if kind in ("refused", "limit", "input"):
+            connection.execute("UPDATE call SET state = 'failed' WHERE run = ?", (run,))
+        connection.execute("UPDATE run SET state = 'interrupted', kind = NULL, crashes = 0 WHERE id = ?", (run,))
+    return len(found)
 
 
 def _require_held(connection: Database, batch: str, holder: str) -> None:

@@ -7,8 +7,8 @@ times as texts that sort. Out: rows. A writer is already in a transaction, and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from functools import cache, partial, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prosa.runtime.errors import RunError, StoreProblem
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 Row: TypeAlias = Any
 """A row has the columns that its statement names."""
@@ -171,3 +172,13 @@ class ServerAdapter(Protocol):
     def living_names(self, server: StoreServer, /) -> Callable[[str], bool]:
         """Return whether a process of that name writes the store now. Raises `StoreProblem`."""
         ...
+
+
+def deferred(do: Callable[Concatenate[Database, P], T]) -> Callable[P, Callable[[Database], T]]:
+    """Return a function that takes its values now, and the connection when a writer does the work."""
+
+    @wraps(do)
+    def later(*values: P.args, **named: P.kwargs) -> Callable[[Database], T]:
+        return lambda connection: do(connection, *values, **named)
+
+    return later

@@ -13,6 +13,7 @@ from msgspec import convert
 from msgspec.json import decode, encode
 from msgspec.structs import asdict, replace
 
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.runs import stored
 from prosa.data import Value
 from prosa.records.improvement import Improvement
@@ -25,16 +26,13 @@ _DATA = ("cases", "held_out", "candidates")
 _ROW = f"SELECT {', '.join(COLUMNS)} FROM improvement"  # noqa: S608 - names of ours
 
 
-def begin(record: Improvement, holder: Callable[[], str]) -> Callable[[Database], None]:
+@deferred
+def begin(connection: Database, record: Improvement, holder: Callable[[], str]) -> None:
     """Record the start of a search, or that this process continues it."""
-
-    def work(connection: Database) -> None:
-        connection.execute("DELETE FROM improvement WHERE id = ?", (record.id,))
-        marks = ", ".join("?" * len(COLUMNS))
-        text = f"INSERT INTO improvement ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608
-        connection.execute(text, _values(replace(record, holder=holder())))
-
-    return work
+    connection.execute("DELETE FROM improvement WHERE id = ?", (record.id,))
+    marks = ", ".join("?" * len(COLUMNS))
+    text = f"INSERT INTO improvement ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608
+    connection.execute(text, _values(replace(record, holder=holder())))
 
 
 def put(record: Improvement) -> Callable[[Database], None]:
@@ -49,18 +47,15 @@ def put(record: Improvement) -> Callable[[Database], None]:
     return work
 
 
-def take_look(record: Improvement) -> Callable[[Database], int]:
+@deferred
+def take_look(connection: Database, record: Improvement) -> int:
     """Give the look of a search its number: one more than those of all others that had one of its held-out cases held
     out. A search that is continued keeps its own."""
-
-    def work(connection: Database) -> int:
-        (own,) = connection.execute("SELECT look FROM improvement WHERE id = ?", (record.id,)).fetchone()
-        number = own if own is not None else earlier_looks(connection, record) + 1
-        text = "UPDATE improvement SET look = ?, chosen = ?, candidates = ? WHERE id = ?"
-        connection.execute(text, (number, record.chosen, encode(record.candidates).decode(), record.id))
-        return int(number)
-
-    return work
+    (own,) = connection.execute("SELECT look FROM improvement WHERE id = ?", (record.id,)).fetchone()
+    number = own if own is not None else earlier_looks(connection, record) + 1
+    text = "UPDATE improvement SET look = ?, chosen = ?, candidates = ? WHERE id = ?"
+    connection.execute(text, (number, record.chosen, encode(record.candidates).decode(), record.id))
+    return int(number)
 
 
 def earlier_looks(connection: Database, record: Improvement) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.runs import insertion, parts_note, put_note, require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchRecord, BatchState
@@ -64,19 +65,16 @@ def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
     return work
 
 
-def items_of(lease: LeaseKey) -> Work[list[LeasedRow]]:
+@deferred
+def items_of(connection: Database, lease: LeaseKey) -> list[LeasedRow]:
     """Return the rows of a lease that are not over."""
-
-    def work(connection: Database) -> list[LeasedRow]:
-        require_lease(connection, lease)
-        text = (
-            "SELECT item.number, item.job, item.input, run.state, run.crashes"
-            f" {_JOINED} AND item.number >= ? AND item.number <= ? AND {UNDONE} ORDER BY item.number"
-        )
-        found = connection.execute(text, (lease.batch, lease.first, lease.last)).fetchall()
-        return [_item(row) for row in found]
-
-    return work
+    require_lease(connection, lease)
+    text = (
+        "SELECT item.number, item.job, item.input, run.state, run.crashes"
+        f" {_JOINED} AND item.number >= ? AND item.number <= ? AND {UNDONE} ORDER BY item.number"
+    )
+    found = connection.execute(text, (lease.batch, lease.first, lease.last)).fetchall()
+    return [_item(row) for row in found]
 
 
 def undone(connection: Database, batch: str) -> Iterator[int]:
@@ -93,85 +91,66 @@ def require_lease(connection: Database, lease: LeaseKey) -> None:
     require_token(connection, text, (lease.batch, lease.first, lease.fencing_token), taken)
 
 
-def join(batch: BatchRecord) -> Work[BatchRecord]:
+@deferred
+def join(connection: Database, batch: BatchRecord) -> BatchRecord:
     """Return the batch, which is made if it is new."""
-
-    def work(connection: Database) -> BatchRecord:
-        insert_batch(connection, batch)
-        return next(each for each in batch_of(connection, batch.id) if each.id == batch.id)
-
-    return work
+    insert_batch(connection, batch)
+    return next(each for each in batch_of(connection, batch.id) if each.id == batch.id)
 
 
-def open_for_work(batch: str, options: str, *, invalidate: bool) -> Work[None]:
+@deferred
+def open_for_work(connection: Database, batch: str, options: str, *, invalidate: bool) -> None:
     """Open the batch for workers. With ``invalidate``, earlier leases become invalid."""
-
-    def work(connection: Database) -> None:
-        text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
-        connection.execute(text, (options, batch))
-        if invalidate:
-            connection.execute("UPDATE lease SET turn = turn + 1, holder = '' WHERE batch = ?", (batch,))
-
-    return work
+    text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
+    connection.execute(text, (options, batch))
+    if invalidate:
+        connection.execute("UPDATE lease SET turn = turn + 1, holder = '' WHERE batch = ?", (batch,))
 
 
-def close_batch(batch: str, state: BatchState, reason: str | None, ended: str) -> Work[bool]:
+@deferred
+def close_batch(connection: Database, batch: str, state: BatchState, reason: str | None, ended: str) -> bool:
     """End the work at a batch that is open, and return whether it was. Inputs of rows that are done are kept no
     longer."""
-
-    def work(connection: Database) -> bool:
-        text = "UPDATE batch SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = 'open'"
-        if connection.execute(text, (state, reason, ended, batch)).rowcount != 1:
-            return False
-        connection.execute("UPDATE lease SET holder = '' WHERE batch = ?", (batch,))
-        if state == "done":
-            text = (
-                "DELETE FROM item WHERE batch = ? AND number IN"
-                " (SELECT number FROM run WHERE batch = ? AND state = 'done')"
-            )
-            connection.execute(text, (batch, batch))
-        return True
-
-    return work
+    text = "UPDATE batch SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = 'open'"
+    if connection.execute(text, (state, reason, ended, batch)).rowcount != 1:
+        return False
+    connection.execute("UPDATE lease SET holder = '' WHERE batch = ?", (batch,))
+    if state == "done":
+        text = (
+            "DELETE FROM item WHERE batch = ? AND number IN (SELECT number FROM run WHERE batch = ? AND state = 'done')"
+        )
+        connection.execute(text, (batch, batch))
+    return True
 
 
+@deferred
 def draw_part(
-    batch: str, part: str, wanted: int, cap: int, alive: Callable[[], Callable[[str], bool]]
-) -> Work[int | None]:
+    connection: Database, batch: str, part: str, wanted: int, cap: int, alive: Callable[[], Callable[[str], bool]]
+) -> int | None:
     """Draw of a budget that several processes share; 0 where it does not fit, None where no other process that is
     ``alive`` has drawn something that it has not spent. ``part`` names what one process has of it, and begins with the
     name of the process."""
-
-    def work(connection: Database) -> int | None:
-        text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
-        (granted,) = connection.execute(text, (batch,)).fetchone()
-        if wanted > cap - int(granted):
-            return 0 if _others_have_parts(connection, batch, part, alive) else None
-        connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (wanted, batch))
-        _change_part(connection, batch, part, wanted)
-        return wanted
-
-    return work
+    text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
+    (granted,) = connection.execute(text, (batch,)).fetchone()
+    if wanted > cap - int(granted):
+        return 0 if _others_have_parts(connection, batch, part, alive) else None
+    connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (wanted, batch))
+    _change_part(connection, batch, part, wanted)
+    return wanted
 
 
-def charge_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
+@deferred
+def charge_part(connection: Database, batch: str, part: str, unused: int, spent: int) -> None:
     """Record the drawn amount as spent, and give ``unused`` back."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
-        _change_part(connection, batch, part, -unused - spent)
-
-    return work
+    connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
+    _change_part(connection, batch, part, -unused - spent)
 
 
-def end_part(batch: str, part: str, unused: int) -> Work[None]:
+@deferred
+def end_part(connection: Database, batch: str, part: str, unused: int) -> None:
     """Remove the part of a budget that a process holds."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
-        _change_part(connection, batch, part, None)
-
-    return work
+    connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
+    _change_part(connection, batch, part, None)
 
 
 def _others_have_parts(connection: Database, batch: str, part: str, alive: Callable[[], Callable[[str], bool]]) -> bool:
@@ -193,32 +172,29 @@ def _change_part(connection: Database, batch: str, part: str, by: int | None) ->
     put_note(connection, parts_note(batch), json.dumps(parts))
 
 
-def take_pace(batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float) -> Work[Pace]:
+@deferred
+def take_pace(
+    connection: Database, batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float
+) -> Pace:
     """Return whether a call may be made now or after some seconds, so that no ``window`` of seconds exceeds the calls
     or tokens allowed for all workers. The clock is that of the server."""
-
-    def work(connection: Database) -> Pace:
-        text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
-        connection.execute(text, (batch,)).fetchone()
-        (now,) = connection.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp())::float8").fetchone()
-        connection.execute(
-            "DELETE FROM pace WHERE batch = ? AND service = ? AND at <= ?", (batch, service, now - window)
-        )
-        text = "SELECT at, tokens FROM pace WHERE batch = ? AND service = ? ORDER BY at"
-        sent = connection.execute(text, (batch, service)).fetchall()
-        waits = []
-        if rpm is not None and len(sent) >= rpm:
-            waits.append(sent[len(sent) - rpm][0] + window - now)
-        if tpm is not None and sent and sum(each for _, each in sent) + tokens > tpm:
-            waits.append(sent[0][0] + window - now)
-        if waits:
-            return Pace("", max(*waits, 0.001))
-        name = urandom(8).hex()
-        text = "INSERT INTO pace (id, batch, service, at, tokens) VALUES (?, ?, ?, ?, ?)"
-        connection.execute(text, (name, batch, service, now, tokens))
-        return Pace(name, 0.0)
-
-    return work
+    text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
+    connection.execute(text, (batch,)).fetchone()
+    (now,) = connection.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp())::float8").fetchone()
+    connection.execute("DELETE FROM pace WHERE batch = ? AND service = ? AND at <= ?", (batch, service, now - window))
+    text = "SELECT at, tokens FROM pace WHERE batch = ? AND service = ? ORDER BY at"
+    sent = connection.execute(text, (batch, service)).fetchall()
+    waits = []
+    if rpm is not None and len(sent) >= rpm:
+        waits.append(sent[len(sent) - rpm][0] + window - now)
+    if tpm is not None and sent and sum(each for _, each in sent) + tokens > tpm:
+        waits.append(sent[0][0] + window - now)
+    if waits:
+        return Pace("", max(*waits, 0.001))
+    name = urandom(8).hex()
+    text = "INSERT INTO pace (id, batch, service, at, tokens) VALUES (?, ?, ?, ?, ?)"
+    connection.execute(text, (name, batch, service, now, tokens))
+    return Pace(name, 0.0)
 
 
 class Pace(Struct, frozen=True):
@@ -228,33 +204,29 @@ class Pace(Struct, frozen=True):
     wait: float
 
 
-def count_tokens(pace: str, tokens: int) -> Work[None]:
+@deferred
+def count_tokens(connection: Database, pace: str, tokens: int) -> None:
     """Record the actual tokens of a call that was allowed."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE pace SET tokens = ? WHERE id = ?", (tokens, pace))
-
-    return work
+    connection.execute("UPDATE pace SET tokens = ? WHERE id = ?", (tokens, pace))
 
 
-def draw_together(name: str, holder: str, alive: Callable[[str], bool], least: int, wanted: int, cap: int) -> Work[int]:
+@deferred
+def draw_together(
+    connection: Database, name: str, holder: str, alive: Callable[[str], bool], least: int, wanted: int, cap: int
+) -> int:
     """Draw of a budget that all processes share which are alive together, as `draw` does of that of a batch. It is
     whole again when the first one comes after the last has ended."""
-
-    def work(connection: Database) -> int:
-        connection.execute("INSERT INTO note (name, value) VALUES (?, '{}') ON CONFLICT (name) DO NOTHING", (name,))
-        text = f"SELECT value FROM note WHERE name = ?{connection.locked}"  # noqa: S608 - a word of ours
-        (value,) = connection.execute(text, (name,)).fetchone()
-        known = json.loads(value)
-        holders = [each for each in known.get("holders", []) if each == holder or alive(each)]
-        granted = int(known.get("granted", 0)) if holders else 0
-        drawn = min(wanted, cap - granted)
-        drawn = drawn if drawn >= least else 0
-        told = {"granted": granted + drawn, "holders": [*holders, *([holder] if holder not in holders else [])]}
-        connection.execute("UPDATE note SET value = ? WHERE name = ?", (json.dumps(told), name))
-        return drawn
-
-    return work
+    connection.execute("INSERT INTO note (name, value) VALUES (?, '{}') ON CONFLICT (name) DO NOTHING", (name,))
+    text = f"SELECT value FROM note WHERE name = ?{connection.locked}"  # noqa: S608 - a word of ours
+    (value,) = connection.execute(text, (name,)).fetchone()
+    known = json.loads(value)
+    holders = [each for each in known.get("holders", []) if each == holder or alive(each)]
+    granted = int(known.get("granted", 0)) if holders else 0
+    drawn = min(wanted, cap - granted)
+    drawn = drawn if drawn >= least else 0
+    told = {"granted": granted + drawn, "holders": [*holders, *([holder] if holder not in holders else [])]}
+    connection.execute("UPDATE note SET value = ? WHERE name = ?", (json.dumps(told), name))
+    return drawn
 
 
 def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> tuple[str, ...]:

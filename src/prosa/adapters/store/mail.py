@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.opening import open_memory
 from prosa.adapters.store.runs import stored
 from prosa.adapters.store.writer import Commit
@@ -73,54 +74,48 @@ def new_id() -> str:
     return urandom(_ID_BYTES).hex()
 
 
-def send(letter: Letter, now: str) -> Callable[[Database], MessageRecord]:
+@deferred
+def send(database: Database, letter: Letter, now: str) -> MessageRecord:
     """Put a message into a mailbox; the one that the same call of the same run has put there before is given again.
     Raises `MailRefused` for an address that is not allowed, and for one hop too many."""
-
-    def work(database: Database) -> MessageRecord:
-        known = _of_origin(database, letter.run, letter.path)
-        if known is not None:
-            return known
-        require_size(letter.payload)
-        answered = _received(database, letter)
-        to = _address(letter, answered)
-        hops, thread = _behind(database, letter.run)
-        if hops > MAX_HOPS:
-            raise MailRefused(too_many_hops(hops))
-        name = new_id()
-        message = MessageRecord(
-            id=name,
-            mailbox=to,
-            sender=letter.program,
-            time=now,
-            payload=letter.payload,
-            thread=answered.thread if answered is not None else thread or name,
-            origin_run=letter.run,
-            origin_path=letter.path,
-            returns=letter.mailbox or None,
-            reply_to=letter.reply_to,
-            hops=hops,
-        )
-        return _put(database, message)
-
-    return work
+    known = _of_origin(database, letter.run, letter.path)
+    if known is not None:
+        return known
+    require_size(letter.payload)
+    answered = _received(database, letter)
+    to = _address(letter, answered)
+    hops, thread = _behind(database, letter.run)
+    if hops > MAX_HOPS:
+        raise MailRefused(too_many_hops(hops))
+    name = new_id()
+    message = MessageRecord(
+        id=name,
+        mailbox=to,
+        sender=letter.program,
+        time=now,
+        payload=letter.payload,
+        thread=answered.thread if answered is not None else thread or name,
+        origin_run=letter.run,
+        origin_path=letter.path,
+        returns=letter.mailbox or None,
+        reply_to=letter.reply_to,
+        hops=hops,
+    )
+    return _put(database, message)
 
 
-def deliver(message: MessageRecord) -> Callable[[Database], MessageRecord | None]:
+@deferred
+def deliver(database: Database, message: MessageRecord) -> MessageRecord | None:
     """Put a message of the runtime into a mailbox: an answer, or what a ticket stands for. The one that was there
     before is given again; None for one hop too many."""
-
-    def work(database: Database) -> MessageRecord | None:
-        known = _of_origin(database, message.origin_run, message.origin_path)
-        if known is not None:
-            return known
-        hops, thread = _behind(database, message.origin_run)
-        if message.reader is None and hops > MAX_HOPS:
-            return None
-        hops = 0 if message.reader is not None else hops
-        return _put(database, replace(message, hops=hops, thread=message.thread or thread or message.id))
-
-    return work
+    known = _of_origin(database, message.origin_run, message.origin_path)
+    if known is not None:
+        return known
+    hops, thread = _behind(database, message.origin_run)
+    if message.reader is None and hops > MAX_HOPS:
+        return None
+    hops = 0 if message.reader is not None else hops
+    return _put(database, replace(message, hops=hops, thread=message.thread or thread or message.id))
 
 
 def _put(database: Database, message: MessageRecord) -> MessageRecord:
@@ -168,30 +163,27 @@ def _behind(database: Database, run: str) -> tuple[int, str | None]:
     return (0, None) if row is None else (int(row[0]) + 1, str(row[1]))
 
 
+@deferred
 def lease(
-    wanted: Lease, holder: Callable[[], str], alive: Callable[[str], bool]
-) -> Callable[[Database], list[MessageRecord]]:
+    database: Database, wanted: Lease, holder: Callable[[], str], alive: Callable[[str], bool]
+) -> list[MessageRecord]:
     """Lease messages to a run in the order of arrival: those that the same call received before, otherwise unheld ones
     and those of dead processes."""
-
-    def work(database: Database) -> list[MessageRecord]:
-        mine = holder()
-        if wanted.path:
-            again = f"{_SELECT} WHERE run = ? AND lease_path = ? AND state = 'leased' ORDER BY place, id"
-            rows = database.execute(again, (wanted.run, wanted.path)).fetchall()
-            if rows:
-                return [_message(row) for row in rows]
-        take_back(database, wanted.mailbox, lambda name: name == mine or alive(name), wanted.now)
-        if wanted.since is not None:
-            late = (
-                "UPDATE message SET state = 'dead', error = ?, ended = ?"
-                " WHERE mailbox = ? AND state = 'new' AND COALESCE(leased, time) < ?"
-            )
-            why = "it expired before it was handled"
-            database.execute(late, (why, wanted.now, wanted.mailbox, wanted.since))
-        return list(_leased(database, wanted, mine))
-
-    return work
+    mine = holder()
+    if wanted.path:
+        again = f"{_SELECT} WHERE run = ? AND lease_path = ? AND state = 'leased' ORDER BY place, id"
+        rows = database.execute(again, (wanted.run, wanted.path)).fetchall()
+        if rows:
+            return [_message(row) for row in rows]
+    take_back(database, wanted.mailbox, lambda name: name == mine or alive(name), wanted.now)
+    if wanted.since is not None:
+        late = (
+            "UPDATE message SET state = 'dead', error = ?, ended = ?"
+            " WHERE mailbox = ? AND state = 'new' AND COALESCE(leased, time) < ?"
+        )
+        why = "it expired before it was handled"
+        database.execute(late, (why, wanted.now, wanted.mailbox, wanted.since))
+    return list(_leased(database, wanted, mine))
 
 
 def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageRecord]:
@@ -243,39 +235,34 @@ def _again(database: Database, message: MessageRecord, error: str, now: str) -> 
     database.execute(_GIVE_BACK, stored(row))
 
 
-def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
+@deferred
+def hold_again(database: Database, run: str, holder: Callable[[], str], now: str) -> None:
     """Give a resumed run the messages that it held when it was interrupted, unless another run holds them now."""
-
-    def work(database: Database) -> None:
-        rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
-        for message in map(_message, rows):
-            if message.holder == holder():
-                continue
-            text = (
-                "UPDATE message SET state = 'leased', holder = ?, leased = ?, attempts = attempts + 1"
-                " WHERE id = ? AND state = ? AND holder = ?"
-            )
-            database.execute(text, (holder(), now, message.id, message.state, message.holder))
-
-    return work
-
-
-def handled(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
-    """Mark the messages of a run that succeeded in this process as handled, and those that only this run may read."""
-
-    def work(database: Database) -> None:
+    rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
+    for message in map(_message, rows):
+        if message.holder == holder():
+            continue
         text = (
-            "UPDATE message SET state = 'handled', ended = ?, holder = ''"
-            " WHERE run = ? AND state = 'leased' AND holder = ?"
+            "UPDATE message SET state = 'leased', holder = ?, leased = ?, attempts = attempts + 1"
+            " WHERE id = ? AND state = ? AND holder = ?"
         )
-        database.execute(text, (now, run, holder()))
-        rest = "UPDATE message SET state = 'handled', ended = ? WHERE reader = ? AND state = 'new'"
-        database.execute(rest, (now, run))
-
-    return work
+        database.execute(text, (holder(), now, message.id, message.state, message.holder))
 
 
+@deferred
+def handled(database: Database, run: str, holder: Callable[[], str], now: str) -> None:
+    """Mark the messages of a run that succeeded in this process as handled, and those that only this run may read."""
+    text = (
+        "UPDATE message SET state = 'handled', ended = ?, holder = '' WHERE run = ? AND state = 'leased' AND holder = ?"
+    )
+    database.execute(text, (now, run, holder()))
+    rest = "UPDATE message SET state = 'handled', ended = ? WHERE reader = ? AND state = 'new'"
+    database.execute(rest, (now, run))
+
+
+@deferred
 def given_back(
+    database: Database,
     run: str,
     holder: Callable[[], str],
     now: str,
@@ -284,55 +271,45 @@ def given_back(
     below: str = "",
     final: bool = False,
     anew: bool = False,
-) -> Callable[[Database], None]:
+) -> None:
     """Give back the messages that a run of this process, or its part ``below`` a path, did not handle. An ``error``
     counts against a message, and ``final`` makes it a dead letter at once. ``anew`` makes a further attempt another
     run."""
-
-    def work(database: Database) -> None:
-        text = f"{_SELECT} WHERE run = ? AND state = 'leased' AND holder = ?"
-        for message in map(_message, database.execute(text, (run, holder())).fetchall()):
-            if not message.lease_path.startswith(below):
-                continue
-            mine = (message.id, message.holder)
-            if error is None:
-                database.execute(_GIVE_BACK, ("new", None, None, max(message.attempts - 1, 0), *mine))
-            elif final:
-                database.execute(_GIVE_BACK, stored(("dead", error, now, message.attempts, *mine)))
-            else:
-                _again(database, message, error, now)
-            if anew:
-                database.execute("UPDATE message SET run = NULL WHERE id = ? AND state <> 'leased'", (message.id,))
-
-    return work
+    text = f"{_SELECT} WHERE run = ? AND state = 'leased' AND holder = ?"
+    for message in map(_message, database.execute(text, (run, holder())).fetchall()):
+        if not message.lease_path.startswith(below):
+            continue
+        mine = (message.id, message.holder)
+        if error is None:
+            database.execute(_GIVE_BACK, ("new", None, None, max(message.attempts - 1, 0), *mine))
+        elif final:
+            database.execute(_GIVE_BACK, stored(("dead", error, now, message.attempts, *mine)))
+        else:
+            _again(database, message, error, now)
+        if anew:
+            database.execute("UPDATE message SET run = NULL WHERE id = ? AND state <> 'leased'", (message.id,))
 
 
-def moved_to(message: MessageRecord) -> Callable[[Database], None]:
+@deferred
+def moved_to(database: Database, message: MessageRecord) -> None:
     """Assign a message held by this process to another run than the one that it had started."""
-
-    def work(database: Database) -> None:
-        text = "UPDATE message SET run = ? WHERE id = ? AND state = 'leased' AND holder = ?"
-        database.execute(text, (message.run, message.id, message.holder))
-
-    return work
+    text = "UPDATE message SET run = ? WHERE id = ? AND state = 'leased' AND holder = ?"
+    database.execute(text, (message.run, message.id, message.holder))
 
 
-def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
+@deferred
+def retry(database: Database, name: str, now: str) -> MessageRecord:
     """Requeue a dead letter as if it had never been leased. ``name`` is its id or the start of it. Raises
     `MailRefused`."""
-
-    def work(database: Database) -> MessageRecord:
-        message = named(database, name)
-        if message.state != "dead":
-            raise MailRefused(f"the message {message.id} is not a dead letter: it is {message.state}")
-        text = (
-            "UPDATE message SET state = 'new', attempts = 0, run = NULL, lease_path = '', ended = NULL, error = NULL,"
-            " leased = ? WHERE id = ?"
-        )
-        database.execute(text, (now, message.id))
-        return replace(message, state="new", attempts=0, run=None, ended=None, error=None, leased=now)
-
-    return work
+    message = named(database, name)
+    if message.state != "dead":
+        raise MailRefused(f"the message {message.id} is not a dead letter: it is {message.state}")
+    text = (
+        "UPDATE message SET state = 'new', attempts = 0, run = NULL, lease_path = '', ended = NULL, error = NULL,"
+        " leased = ? WHERE id = ?"
+    )
+    database.execute(text, (now, message.id))
+    return replace(message, state="new", attempts=0, run=None, ended=None, error=None, leased=now)
 
 
 def named(database: Database, name: str) -> MessageRecord:

@@ -6,12 +6,13 @@ next process of a row finds them; whatever is written twice is written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import convert
 from msgspec.structs import astuple
 
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.runs import stored
 from prosa.records.batch import LineResult, RoundPart, custom_id, run_of_id
 from prosa.runtime.digest import as_json, reply_digest
@@ -33,42 +34,30 @@ REFUSED = "batch-line"
 """The end of a call that the service refused: the row that repeats it receives the refusal and fails."""
 
 
-def put(part: RoundPart) -> Callable[[Database], None]:
+@deferred
+def put(connection: Database, part: RoundPart) -> None:
     """Record a part that is about to be sent."""
-
-    def work(connection: Database) -> None:
-        connection.execute(_INSERT, stored(astuple(part)))
-
-    return work
+    connection.execute(_INSERT, stored(astuple(part)))
 
 
-def uploaded(part: str, file: str) -> Callable[[Database], None]:
+@deferred
+def uploaded(connection: Database, part: str, file: str) -> None:
     """Record that the service has the file of requests."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE wave SET state = 'uploaded', file = ? WHERE id = ?", (file, part))
-
-    return work
+    connection.execute("UPDATE wave SET state = 'uploaded', file = ? WHERE id = ?", (file, part))
 
 
-def sent(part: str, remote: str) -> Callable[[Database], None]:
+@deferred
+def sent(connection: Database, part: str, remote: str) -> None:
     """Record that the service is processing the part."""
-
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE wave SET state = 'sent', remote = ? WHERE id = ?", (remote, part))
-
-    return work
+    connection.execute("UPDATE wave SET state = 'sent', remote = ? WHERE id = ?", (remote, part))
 
 
-def end(part: RoundPart, state: str, ended: str, reason: str | None, back: int) -> Callable[[Database], None]:
+@deferred
+def end(connection: Database, part: RoundPart, state: str, ended: str, reason: str | None, back: int) -> None:
     """End a part of a round. ``back`` is the reserved amount that it did not cost, in billionths of a US dollar."""
-
-    def work(connection: Database) -> None:
-        text = "UPDATE wave SET state = ?, ended = ?, reason = ? WHERE id = ? AND ended IS NULL"
-        if connection.execute(text, stored((state, ended, reason, part.id))).rowcount == 1 and back > 0:
-            connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (back, part.batch))
-
-    return work
+    text = "UPDATE wave SET state = ?, ended = ?, reason = ? WHERE id = ? AND ended IS NULL"
+    if connection.execute(text, stored((state, ended, reason, part.id))).rowcount == 1 and back > 0:
+        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (back, part.batch))
 
 
 def open_parts(connection: Database, batch: str) -> list[RoundPart]:
@@ -87,13 +76,10 @@ def is_asked(connection: Database, name: str) -> bool:
     return _call_of(connection, name) is not None
 
 
-def journal(results: Sequence[LineResult]) -> Callable[[Database], int]:
+@deferred
+def journal(connection: Database, results: Sequence[LineResult]) -> int:
     """Write what came into the journals of the rows, and return how many calls had waited for it."""
-
-    def work(connection: Database) -> int:
-        return sum(_written(connection, each) for each in results)
-
-    return work
+    return sum(_written(connection, each) for each in results)
 
 
 def _written(connection: Database, result: LineResult) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
-from prosa.adapters.store.database import BESIDE, GIVEN, SHARED, Change, Changes, Statement
+from prosa.adapters.store.database import BESIDE, GIVEN, SHARED, Change, Changes, Statement, deferred
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.data import Value
 from prosa.records.run import CallRecord, RunFilter, RunRecord, RunState
@@ -107,15 +107,12 @@ def begin(run: RunRecord, holder: Callable[[], str]) -> Changes:
     return Changes(run.id, lambda: (Change(_INSERT_RUN, stored(astuple(replace(run, holder=holder())))),))
 
 
-def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> Callable[[Database], None]:
+@deferred
+def claim(connection: Database, run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> None:
     """Take over a run, unless another process has done so since ``run`` was read. ``crashed`` says that its previous
     process ended for an unknown reason."""
-
-    def work(connection: Database) -> None:
-        if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
-            raise TakenOver(f"another process has already taken over run {run.id}")
-
-    return work
+    if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
+        raise TakenOver(f"another process has already taken over run {run.id}")
 
 
 def ask(call: CallRecord) -> Changes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.database import deferred
 from prosa.adapters.store.runs import TakenOver, require_token, stored
 from prosa.data import Value
 from prosa.records.test import AttemptRow, SuiteRow, TestFilter, TestRecord, TestState, TrendPoint
@@ -36,42 +37,38 @@ _LISTED = ", ".join("'[]'" if name == "heads" else name for name in TEST_COLUMNS
 _FLAGS = ("changed", "lower", "passed")
 
 
-def begin_test(test: TestRecord, suites: Sequence[SuiteRow], holder: Callable[[], str]) -> Callable[[Database], None]:
+@deferred
+def begin_test(connection: Database, test: TestRecord, suites: Sequence[SuiteRow], holder: Callable[[], str]) -> None:
     """Record the start of a test; ``holder`` names this process once the store is open."""
-
-    def work(connection: Database) -> None:
-        connection.execute(_INSERT_TEST, stored(astuple(replace(test, holder=holder()))))
-        connection.executemany(_INSERT_SUITE, [stored(astuple(each)) for each in suites])
-
-    return work
+    connection.execute(_INSERT_TEST, stored(astuple(replace(test, holder=holder()))))
+    connection.executemany(_INSERT_SUITE, [stored(astuple(each)) for each in suites])
 
 
+@deferred
 def put_attempt(
-    attempt: AttemptRow, holder: Callable[[], str], cost: float | None = None
-) -> Callable[[Database], None]:
+    connection: Database, attempt: AttemptRow, holder: Callable[[], str], cost: float | None = None
+) -> None:
     """Record an attempt that is over, and what is known of its cost. Raises `TakenOver` where the test was forgotten
     meanwhile."""
-
-    def work(connection: Database) -> None:
-        _require_held(connection, attempt.test, holder())
-        connection.execute(_INSERT_ATTEMPT, stored(astuple(attempt)))
-        failed, unmeasured = attempt.outcome == "failed", attempt.outcome not in ("passed", "failed")
-        text = "UPDATE test SET done = done + 1, failed = failed + ?, unmeasured = unmeasured + ? WHERE id = ?"
-        connection.execute(text, (int(failed), int(unmeasured), attempt.test))
-        if cost is not None:
-            text = "UPDATE test SET cost = COALESCE(cost, 0) + ? WHERE id = ?"
-            connection.execute(text, (cost, attempt.test))
-        passed = attempt.outcome == "passed"
-        text = (
-            "UPDATE suite SET passed = passed + ?, measured = measured + ?, unmeasured = unmeasured + ?"
-            " WHERE test = ? AND number = ?"
-        )
-        connection.execute(text, (int(passed), int(not unmeasured), int(unmeasured), attempt.test, attempt.suite))
-
-    return work
+    _require_held(connection, attempt.test, holder())
+    connection.execute(_INSERT_ATTEMPT, stored(astuple(attempt)))
+    failed, unmeasured = attempt.outcome == "failed", attempt.outcome not in ("passed", "failed")
+    text = "UPDATE test SET done = done + 1, failed = failed + ?, unmeasured = unmeasured + ? WHERE id = ?"
+    connection.execute(text, (int(failed), int(unmeasured), attempt.test))
+    if cost is not None:
+        text = "UPDATE test SET cost = COALESCE(cost, 0) + ? WHERE id = ?"
+        connection.execute(text, (cost, attempt.test))
+    passed = attempt.outcome == "passed"
+    text = (
+        "UPDATE suite SET passed = passed + ?, measured = measured + ?, unmeasured = unmeasured + ?"
+        " WHERE test = ? AND number = ?"
+    )
+    connection.execute(text, (int(passed), int(not unmeasured), int(unmeasured), attempt.test, attempt.suite))
 
 
+@deferred
 def end_test(
+    connection: Database,
     test: str,
     state: TestState,
     holder: Callable[[], str],
@@ -80,17 +77,13 @@ def end_test(
     passed: bool,
     cost: float | None,
     costs: Sequence[float | None],
-) -> Callable[[Database], None]:
+) -> None:
     """Record the end of a test; ``costs`` are those of its suites."""
-
-    def work(connection: Database) -> None:
-        _require_held(connection, test, holder())
-        text = "UPDATE test SET state = ?, ended = ?, passed = ?, cost = ? WHERE id = ?"
-        connection.execute(text, (state, ended, int(passed), cost, test))
-        rows = [(each, test, number) for number, each in enumerate(costs)]
-        connection.executemany("UPDATE suite SET cost = ? WHERE test = ? AND number = ?", rows)
-
-    return work
+    _require_held(connection, test, holder())
+    text = "UPDATE test SET state = ?, ended = ?, passed = ?, cost = ? WHERE id = ?"
+    connection.execute(text, (state, ended, int(passed), cost, test))
+    rows = [(each, test, number) for number, each in enumerate(costs)]
+    connection.executemany("UPDATE suite SET cost = ? WHERE test = ? AND number = ?", rows)
 
 
 def _require_held(connection: Database, test: str, holder: str) -> None:

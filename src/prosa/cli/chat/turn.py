@@ -44,11 +44,7 @@ def turn(args: argparse.Namespace, console: Console, message: str | None = None,
     try:
         name = args.file.stem or "chat"
         with watch(console, name, events=args.events, debug=args.debug, wanted=not args.no_progress) as at:
-            try:
-                _take(args, console, at, progress, message, quiet=quiet)
-            except BaseException as error:
-                at.ended(words_of(error))
-                raise
+            _take(args, console, at, progress, message, quiet=quiet)
     except PipeClosed:
         _summary(args, console, progress, None)
         raise

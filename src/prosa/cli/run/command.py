@@ -181,11 +181,7 @@ def execute(console: Console, job: Job) -> int:
         with watch(
             console, name, events=job.events, debug=job.debug, wanted=job.progress, quiet=job.summary
         ) as watching:
-            try:
-                result = _result(console, job, watching, progress)
-            except BaseException as error:
-                watching.ended(words_of(error))
-                raise
+            result = _result(console, job, watching, progress)
         deliver(console, result.output, job.output, as_text=result.is_text and not job.as_json)
         if result.unrecorded is not None:
             raise result.unrecorded

@@ -55,12 +55,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         options = replace(options, journal=replace(options.journal, door="script"))
     try:
         with watch(console, args.file.stem, events=args.events, debug=args.debug, wanted=not args.no_progress) as at:
-            try:
-                environment = environment_of(console, args.file, at.notice)
-                status = _run(args, loaded(args, options, environment, console), console, at, progress, failed)
-            except BaseException as error:
-                at.ended(words_of(error))
-                raise
+            environment = environment_of(console, args.file, at.notice)
+            status = _run(args, loaded(args, options, environment, console), console, at, progress, failed)
     except PipeClosed:
         _summary(args, console, progress, None)
         raise

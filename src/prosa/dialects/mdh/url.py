@@ -47,7 +47,7 @@ def md_url(path: str, *, stands: bool = False) -> str:
     ``path`` is relative to the root of the site (HA2). Other characters are percent-encoded as UTF-8. A README that
     ``stands`` for its folder lives where an `index.md` would (`standing_readmes`).
     """
-    stem = _without_suffix(path)
+    stem = without_suffix(path)
     if stands:
         return quoted_path(f"/{path[: path.rfind('/') + 1]}")
     if stem == _INDEX or stem.endswith(f"/{_INDEX}"):
@@ -141,7 +141,7 @@ def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:
     `/hours`, `/hours.md` and `/hours.json` (HA7); for an `index.md` its folder with and without the slash, and
     `/index`; for a README that ``stands`` for its folder these as well.
     """
-    stem = f"/{_without_suffix(path)}"
+    stem = f"/{without_suffix(path)}"
     suffix = path[len(stem) - 1 :]
     written: tuple[str, ...] = (stem, stem + suffix, f"{stem}.md", f"{stem}.json")
     folder = stem[: stem.rfind("/") + 1]
@@ -152,7 +152,8 @@ def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:
     return tuple(dict.fromkeys(written))
 
 
-def _without_suffix(path: str) -> str:
+def without_suffix(path: str) -> str:
+    """Return a path without the suffix of Markdown."""
     for suffix in SUFFIXES:
         if path.lower().endswith(suffix) and len(path) > len(suffix):
             return path[: -len(suffix)]
