@@ -170,7 +170,7 @@ def test_x5_rooted_files_are_the_same_elsewhere(tmp_path: Path):
     files.read(tmp_path / "a.md")
     again = pickle.loads(pickle.dumps(files))
     assert again == files and hash(again) == hash(files) and not again != files  # noqa: SIM202 - both are asked
-    assert repr(files) == f"RootedFiles(root={tmp_path!r}, max_size=100, named=({tmp_path / 'a.md'!r},))"
+    assert repr(files) == f"RootedFiles(root={tmp_path!r}, max_size=100, named=({tmp_path / 'a.md'!r},), hashes=True)"
     assert files != RootedFiles(tmp_path, 101) and again.read(tmp_path / "a.md").text == "# A\n"
 
 
