@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from prosa.corpus.embedding import looks_classified
 from prosa.corpus.facets import guarded, looks_limited
@@ -155,7 +156,7 @@ def test_links_written_in_place_are_those_of_the_elements(text: str):
     ]
     found = document.of_places("a", lambda destination: destination.startswith("a"), lambda place: place, list)
     expected = sorted((name, span.start, span.end, *rest) for name, span, *rest in spans)
-    assert sorted(map(tuple, found)) == expected
+    assert sorted(map(astuple, found)) == expected
 
 
 BRACED = st.lists(

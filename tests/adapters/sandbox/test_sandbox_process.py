@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.sandbox import WasmSandbox, limits, missing_part, process
+from prosa.adapters.sandbox import WasmSandbox, limits, missing_part, parts, process
 from prosa.extras import ALL
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import Sandbox, SandboxResult
@@ -264,15 +264,15 @@ def test_l23_the_worker_has_an_empty_environment_and_few_rights(runner, cache, m
 @pytest.mark.parametrize(("module", "package"), [("wasmtime", "wasmtime"), ("prosa_sandbox", "prosa-sandbox")])
 def test_la18_without_a_package_it_says_what_to_do_and_runs_nothing(runner, cache, monkeypatch, module, package):
     assert missing_part() is None
-    found = process.root_of
-    monkeypatch.setattr(process, "root_of", lambda name: None if name == module else found(name))
+    found = parts.root_of
+    monkeypatch.setattr(parts, "root_of", lambda name: None if name == module else found(name))
     assert missing_part() == f"the Python sandbox needs the package {package} ({ALL})"
     with pytest.raises(SandboxError, match="in a checkout of Prosa"):
         runner.run(run(WasmSandbox(cache), "print(1)"))
 
 
 def test_la18_without_the_component_it_says_what_to_do(runner, cache, monkeypatch):
-    monkeypatch.setattr(process, "component", lambda: None)
+    monkeypatch.setattr(parts, "component", lambda: None)
     with pytest.raises(SandboxError, match=r"python sandbox/hatch_build\.py"):
         runner.run(run(WasmSandbox(cache), "print(1)"))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.scan import scan
@@ -122,7 +123,7 @@ def test_what_the_settings_say_of_a_dialect_counts(index: Index):
     found = texts.scan()
     index.refresh(found, Reading(texts))
     assert index.documents()[0].dialect == "prapti"
-    plain = Scan((found.documents[0]._replace(hint="plain"),), found.at_ns, hints="plain")
+    plain = Scan((replace(found.documents[0], hint="plain"),), found.at_ns, hints="plain")
     assert counts(index.refresh(plain, Reading(texts))) == (0, 1, 0, 0)
     assert index.documents()[0].dialect == "plain"
 

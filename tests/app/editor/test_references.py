@@ -126,6 +126,6 @@ def test_x21_backlinks_are_those_of_the_graph(texts: dict[str, str]) -> None:
         found = {(other, path, each.target) for path in texts for other, each in corpus.backlinks(path)}
     for record in world.records.values():
         for each in record.references:
-            to = world.lead(record, each).to
+            to = world.resolve(record, each).to
             if to not in (None, record.path):
                 assert (record.path, to, each.target) in found
