@@ -161,6 +161,19 @@ def test_a_pattern_in_a_query_takes_linear_time():
     assert match({"$.a[?match(@, '(')]": []}, long).failures == ()
 
 
+def test_a_dot_in_a_pattern_of_a_query_matches_no_line_end():
+    lines = ["x\ny", "x\ry", "x\u2028y", "x.y", "xzy"]
+    assert match({"$[?match(@, 'x.y')]": ["x\u2028y", "x.y", "xzy"]}, lines).failures == ()
+    assert match({"$[?search(@, 'x.')]": ["x\u2028y", "x.y", "xzy"]}, lines).failures == ()
+    assert match({"$[?match(@, 'x[.]y')]": ["x.y"]}, lines).failures == ()
+    assert match({"$[?match(@, 'x\\\\.y')]": ["x.y"]}, lines).failures == ()
+
+
+def test_white_space_stands_where_the_specification_allows_it():
+    assert match({"$ .a [0]": 1}, {"a": [1]}).failures == ()
+    assert [each.kind for each in mistakes({"$.a ": 1})] == ["bad-query"]
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),

@@ -131,6 +131,7 @@ def _environment() -> JSONPathEnvironment:
             if not isinstance(string, str) or not isinstance(pattern, str):
                 return False
             try:
+                pattern = _DOT.sub(lambda found: "[^\\n\\r]" if found[0] == "." else found[0], pattern)
                 return matches(f"^(?:{pattern})$" if self.whole else pattern, string)
             except BadPattern:
                 return False
@@ -138,6 +139,10 @@ def _environment() -> JSONPathEnvironment:
     environment = JSONPathEnvironment()
     environment.function_extensions |= {"match": Matches(True), "search": Matches(False)}
     return environment
+
+
+_DOT = regex(r"\\.|\[(?:\\.|[^\]\\])*+\]|\.")
+"""A dot, which matches no end of a line (RFC 9485), or an escape or a class around one."""
 
 
 class BadPattern(ValueError):
