@@ -141,7 +141,7 @@ def _environment() -> JSONPathEnvironment:
     return environment
 
 
-_DOT = regex(r"\\.|\[(?:\\.|[^\]\\])*+\]|\.")
+_DOT = regex(r"\\.|\[(?:\\.|[^\]])*+\]?|\.")
 """A dot, which matches no end of a line (RFC 9485), or an escape or a class around one."""
 
 
