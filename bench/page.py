@@ -86,12 +86,13 @@ def pictures(results: Results) -> dict[str, str]:
 
 
 def _headlines(results: Results) -> Iterator[str]:
-    lines = [
-        f"| {_what(row)} | {_ratio(row)} | {row.baseline} | [{name}](#{_anchor(name)}) |"
-        for name, words in HEADLINES
-        for row in _largest(_rows(results, name))
-        if words in row.what and row.ratio is not None
-    ]
+    lines, linked = [], set[str]()
+    for name, words in HEADLINES:
+        for row in _largest(_rows(results, name)):
+            if words in row.what and row.ratio is not None:
+                section = name if name in linked else f"[{name}](#{_anchor(name)})"
+                lines.append(f"| {_what(row)} | {_ratio(row)} | {row.baseline} | {section} |")
+                linked.add(name)
     if lines:
         yield "## At a glance\n\n| what | ratio | of | section |\n|---|--:|---|---|\n" + "\n".join(lines) + "\n"
 
