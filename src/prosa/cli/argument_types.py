@@ -109,6 +109,12 @@ class OutputFile(argparse.Action):
         namespace.has_output = True
 
 
+def add_output(group: argparse._ActionsContainer, about: str) -> None:
+    """Add `--output` for a result that otherwise goes to stdout."""
+    group.set_defaults(has_output=False)
+    group.add_argument("-o", "--output", type=output_file, action=OutputFile, metavar="FILE", help=about)
+
+
 def output_on_disk(text: str) -> str:
     """Return the file or folder of an `--output` that cannot be standard output."""
     if text == "-":

@@ -258,7 +258,7 @@ def _gemini_environment(setting: Setting) -> Mapping[str, str]:
 
 
 def _quiet(path: str, key: str, general: dict[str, Value]) -> Callable[[Setting], Mapping[str, str]]:
-    """Return the settings at a path that choose how the agent knows itself, and keep it from what a test has not."""
+    """Return what makes the settings at a path: the kind of login, no updates and no usage statistics."""
     security: Value = {"auth": {"selectedType": key}}
     quiet = {"security": security, "general": general, "privacy": {"usageStatisticsEnabled": False}}
     return lambda _: {path: _json(quiet)}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.app.options import CommandOptions
-from prosa.cli.argument_types import OutputFile, count, output_file
+from prosa.cli.argument_types import add_output, count
 from prosa.cli.console import Console
 from prosa.cli.options import add_journal, add_limits, add_model, add_options, add_otel, add_recording, add_sites
 from prosa.cli.parser import WrongUse
@@ -84,15 +84,7 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
 def _add_exchange(group: argparse._ArgumentGroup) -> None:
     forms = ", ".join(FORMS)
     group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print the chat as {forms}")
-    group.set_defaults(has_output=False)
-    group.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        action=OutputFile,
-        metavar="FILE",
-        help="write that here instead of to stdout",
-    )
+    add_output(group, "write that here instead of to stdout")
     group.add_argument(
         "--import",
         dest="imported",

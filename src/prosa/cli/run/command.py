@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.app.options import AgentKeywords, CommandOptions, Options
-from prosa.cli.argument_types import OutputFile, output_file
+from prosa.cli.argument_types import add_output
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import words_of
@@ -83,15 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_otel(parser)
     add_journal(parser, "run")
     add_options(parser.add_argument_group("agents"), AgentKeywords)
-    parser.set_defaults(has_output=False)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        action=OutputFile,
-        metavar="FILE",
-        help="write the result here instead of to stdout",
-    )
+    add_output(parser, "write the result here instead of to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
