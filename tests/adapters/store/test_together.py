@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import re
+import weakref
 from contextlib import closing, contextmanager
 from threading import Event
 
@@ -156,3 +159,23 @@ def test_x25_rows_of_any_size_are_written_together(place, large):
     with closing(open_reader(place)) as connection:
         sizes = connection.execute("SELECT LENGTH(output) FROM run").fetchall()
     assert [size for (size,) in sizes] == [large] * 5
+
+
+def test_x25_what_was_committed_is_freed_without_the_collector(tmp_path):
+    """A batch of many rows would leave each of them to the garbage collector."""
+
+    async def work():
+        commit = writer.do(piece("r1", ("1", "begin", "", 0.0, 0)))
+        await commit
+        found = weakref.ref(commit)
+        del commit
+        await writer.do(piece("r2", ("2", "begin", "", 0.0, 0)))  # the writer has let go of the work before
+        return found()
+
+    writer = writer_of(tmp_path / "store.sqlite")
+    gc.disable()
+    try:
+        assert asyncio.run(work()) is None
+    finally:
+        gc.enable()
+        writer.release()

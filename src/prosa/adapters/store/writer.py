@@ -59,11 +59,12 @@ class Commit(Future[T]):
         loop, here = asyncio.get_running_loop(), get_ident()
         waiter = loop, loop.create_future()
 
-        def done(_: Future[T]) -> None:
-            if self.woken is None or get_ident() == here:  # it was done before
+        def done(committed: Future[T]) -> None:  # names no `self`, which keeps what is called
+            woken = cast("Commit[T]", committed).woken
+            if woken is None or get_ident() == here:  # it was done before
                 _wake([waiter])
             else:
-                self.woken.append(waiter)
+                woken.append(waiter)
 
         self.add_done_callback(done)
         yield from waiter[1]
