@@ -164,6 +164,7 @@ def test_every_decision_page_has_the_parts_of_the_template():
     texts = {page: page.read_text("utf-8") for page in sorted((ROOT / "docs" / "decisions").glob("0*.md"))}
     assert [named(page) for page, text in texts.items() if re.findall(r"^## .+$", text, re.MULTILINE) != parts] == []
     assert [named(page) for page, text in texts.items() if not text.startswith(f"# {page.name[:4]}. ")] == []
+    assert len({page.name[:4] for page in texts}) == len(texts)
 
 
 @pytest.mark.parametrize(
