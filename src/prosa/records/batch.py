@@ -48,13 +48,15 @@ MAX_COLUMNS = 16_384
 
 class Row(Struct, frozen=True):
     """One row. ``number`` counts from 1, ``place`` says where it stands. ``texts`` says that its values are texts,
-    which a schema types; ``problem`` is why there is no value."""
+    which a schema types; ``problem`` is why there is no value; ``columns`` are those of its table, in which an empty
+    cell has no value."""
 
     number: int
     place: str
     value: Mapping[str, Value] | None = None
     texts: bool = False
     problem: str = ""
+    columns: Sequence[str] = ()
 
 
 class RowSource(Protocol):
@@ -100,7 +102,7 @@ def numbered_rows(
             number += 1
             place = f"{name}: row {number}"
             if cells is None:
-                yield Row(number, place, problem=too_large())
+                yield Row(number, place, problem=too_large(), columns=columns)
                 continue
             value: dict[str, Value] = {}
             problem = ""
@@ -110,7 +112,7 @@ def numbered_rows(
                     problem = f"column {column} holds {kind}, which JSON has not"
                 elif cell is not None:
                     value[column] = _plain(cell)
-            yield Row(number, place, problem=problem) if problem else Row(number, place, value)
+            yield Row(number, place, None if problem else value, problem=problem, columns=columns)
 
 
 def _plain(cell: Value) -> Value:

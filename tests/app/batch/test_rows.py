@@ -134,6 +134,32 @@ def test_x29_a_carriage_return_alone_ends_a_line_of_csv_too(
     assert values == [{"a": "1", "b": "2"}, {"a": "3\r4", "b": "5"}, {"a": "6", "b": "7"}]
 
 
+def test_x29_a_cell_of_csv_may_be_as_large_as_a_row(tmp_path: Path):
+    """X29: the module `csv` refuses cells above 128 KiB unless it is told otherwise."""
+    long = "x\n" * 100_000
+    (tmp_path / "a.csv").write_text(f'text\n"{long}"\nshort\n')
+    assert given_of(tmp_path, str(tmp_path / "a.csv")) == [{"text": long}, {"text": "short"}]
+
+
+def test_x29_a_row_of_csv_that_is_too_large_fails_alone_and_a_cell_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("prosa.adapters.rows.files.MAX_ROW", 200_000)
+    before = csv.field_size_limit(200_000)
+    monkeypatch.setattr(csv, "field_size_limit", lambda *_: 200_000)
+    half, file = "y\n" * 60_000, tmp_path / "a.csv"
+    file.write_text(f'a,b\n"{half}","{half}"\n1,2\n')
+    assert [(row.value, row.problem) for row in open_rows(str(file)).rows()] == [
+        (None, "the row is larger than 10 MiB"),
+        ({"a": "1", "b": "2"}, ""),
+    ]
+    file.write_text(f'a,b\n"{half}{half}",1\n')
+    with pytest.raises(RowsRefused, match=r"a\.csv:2: the row is larger than 10 MiB"):
+        list(open_rows(str(file)).rows())
+    monkeypatch.undo()
+    csv.field_size_limit(before)
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.json", "a.sqlite", "a.parquet"])
 def test_x29_a_file_that_is_not_there(tmp_path: Path, name: str):
     """X29."""
@@ -262,3 +288,43 @@ def test_x9_a_table_has_a_limit_of_columns(tmp_path: Path):
     (row,) = open_rows(str(path)).rows()
     assert row.value is not None and len(row.value) == MAX_COLUMNS
     assert is_quick(lambda: require_columns("a", names), 1)
+
+
+def test_x29_a_row_that_names_a_key_twice_fails_alone(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "text": "b"}\n{"text": "c"}\n')
+    assert [(row.value, row.problem) for row in open_rows(str(tmp_path / "a.jsonl")).rows()] == [
+        (None, "not valid JSON: duplicate key `text`"),
+        ({"text": "c"}, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv", "body,id\n,1\nx,2\n"), ("b.csv", "body,id\nx\ny,2\n")], ids=["empty", "short"]
+)
+def test_x29_columns_of_a_table_are_those_of_its_head(tmp_path: Path, name: str, content: str):
+    """X29: a first row with an empty cell, or with too few, has all columns of its table."""
+    (tmp_path / name).write_text(content)
+    program, source = load(tmp_path, PROGRAM), open_rows(str(tmp_path / name))
+    found = list(Inputs(source, program, RowMapping({"text": "body"}, "id"), say_nothing))
+    assert found[-1].input_value is not None and found[-1].id == "2"
+    with pytest.raises(RowsRefused, match="no column 'gone'") as refused:
+        list(Inputs(source, program, RowMapping({"text": "gone"}), say_nothing))
+    assert refused.value.hint == "it has: body, id"
+
+
+def test_x29_an_empty_cell_of_a_database_has_a_column_too(tmp_path: Path):
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE t (body)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(None,), ("x",)])
+    source = open_rows(f"{tmp_path / 'a.sqlite'}::t")
+    found = [
+        each.input_value for each in Inputs(source, load(tmp_path, PROGRAM), RowMapping({"text": "body"}), say_nothing)
+    ]
+    assert found == [{}, {"text": "x"}]
+
+
+def test_x29_a_row_without_an_id_is_named_with_what_was_found(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"id": 1}\n{"id": [2]}\n')
+    inputs = Inputs(open_rows(str(tmp_path / "a.jsonl")), load(tmp_path, PROGRAM), RowMapping({}, "id"), say_nothing)
+    with pytest.raises(RowsRefused, match=r"a\.jsonl:2: no id: expected a text or an integer as 'id', found \[2\]"):
+        list(inputs)

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -128,6 +129,7 @@ class RowFile(Struct):
             yield _row(number, f"{self.name}: row {number}", value)
 
     def _csv(self, file: BinaryIO) -> Iterator[Row]:
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # a document in a cell is longer than 128 KiB
         reader = csv.reader(self._csv_lines(file), strict=True)
         names: list[str] | None = None
         number = 0
@@ -136,6 +138,8 @@ class RowFile(Struct):
             try:
                 cells = next(reader, None)
             except csv.Error as error:
+                if "field limit" in str(error):
+                    raise RowsRefused(f"{place}: {too_large()}") from None
                 raise RowsRefused(f"{place}: not valid CSV: {error}", hint="quote cells with quotes doubled") from None
             if cells is None:
                 break
@@ -169,9 +173,11 @@ class RowFile(Struct):
 
 def _cells(number: int, place: str, names: list[str], cells: list[str]) -> Row:
     if len(cells) != len(names):
-        return Row(number, place, problem=f"{len(cells)} cells in place of {len(names)}")
+        return Row(number, place, problem=f"{len(cells)} cells in place of {len(names)}", columns=names)
+    if sum(map(len, cells)) > MAX_ROW:
+        return Row(number, place, problem=too_large(), columns=names)
     value: dict[str, Value] = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
-    return Row(number, place, value, texts=True)
+    return Row(number, place, value, texts=True, columns=names)
 
 
 def _decoded(number: int, place: str, data: bytes) -> Row:
@@ -195,7 +201,15 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number of JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+def _object(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"duplicate key `{twice}`")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
 
 
 def _row(number: int, place: str, value: Value) -> Row:

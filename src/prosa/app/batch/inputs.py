@@ -13,7 +13,7 @@ import json
 import os
 import random
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
@@ -164,19 +164,22 @@ class Inputs(Struct, frozen=True):
     def __iter__(self) -> Iterator[RowInput]:
         """Raise `RowsRefused`."""
         wanted = self._properties()
+        looked = False
         for row in self.source.rows():
-            if row.number == 1 and row.value is not None:
-                self._look_at_first(row.value, wanted)
+            if not looked and (row.columns or row.value is not None):
+                self._look_at_first(row.columns or list(row.value or ()), wanted)
+                looked = True
             yield self._input(row, wanted)
 
     def _input(self, row: Row, wanted: frozenset[str] | None) -> RowInput:
         if row.value is None:
             return RowInput(row.number, row.number, row.place, problem=row.problem)
         name: Value = row.number
-        if self.mapping.id_column:
-            name = row.value.get(self.mapping.id_column)
+        if column := self.mapping.id_column:
+            name = row.value.get(column)
             if not isinstance(name, str | int) or isinstance(name, bool):
-                raise RowsRefused(f"{row.place}: no id: `{self.mapping.id_column}` is to be a text or an integer")
+                found = "none" if name is None else json.dumps(name, ensure_ascii=False)[:40]
+                raise RowsRefused(f"{row.place}: no id: expected a text or an integer as {column!r}, found {found}")
         try:
             input_value = self._given(row, wanted)
             return RowInput(row.number, name, row.place, input_value)
@@ -213,11 +216,10 @@ class Inputs(Struct, frozen=True):
             return None
         return frozenset(schema["properties"])
 
-    def _look_at_first(self, value: Mapping[str, Value], wanted: frozenset[str] | None) -> None:
+    def _look_at_first(self, columns: Sequence[str], wanted: frozenset[str] | None) -> None:
         """Say what is mapped wrongly before anything is asked. Raises `RowsRefused`."""
-        columns = list(value)
         for column in (*self.mapping.fields.values(), *filter(None, (self.mapping.id_column,))):
-            if column not in value:
+            if column not in columns:
                 near = nearest(column, columns)
                 hint = f"did you mean {near}?" if near else f"it has: {', '.join(columns[:20])}"
                 raise RowsRefused(f"{self.source.name}: the first row has no column {column!r}", hint=hint)
