@@ -181,6 +181,14 @@ def outline(text: str, dialect: str) -> str:
     return render_outline(document_facts(document, checked.diagnostics))
 
 
+@pytest.mark.parametrize(
+    ("field", "why"), [("", "has none"), ("description: [a]\n", "has no text there"), ("description:\n", "has none")]
+)
+def test_la1_a_description_that_is_no_text_is_not_called_absent(field: str, why: str):
+    shown = outline(f"---\nname: p\n{field}input: {{}}\noutput: {{}}\n---\nAnswer.\n", "markdownlang")
+    assert f"description  Answer. (derived: the program {why})" in shown
+
+
 def test_x9_long_lists_and_values_are_cut():
     text = "".join(f"% k{at} = {at}\n" for at in range(MAX_ITEMS + 5)) + f"\n### @user:\n\n{'x' * 500}\n"
     shown = outline(text, "prapti")

@@ -95,7 +95,8 @@ def _context(facts: Facts) -> Iterator[_Row]:
 
 
 def _program(facts: Facts) -> Iterator[_Row]:
-    derived = " (derived: the program has none)" if facts["description_derived"] else ""
+    own = "has none" if (facts["front_matter"] or {}).get("description") is None else "has no text there"
+    derived = f" (derived: the program {own})" if facts["description_derived"] else ""
     yield _Row("name", facts["name"])
     yield _Row("description", _shown(facts["description"], MAX_VALUE - len(derived)) + derived)
     yield _Row("model", facts["model"] or "(the default)")
