@@ -41,6 +41,7 @@ MOST_CHOICES = 8
 
 _INVALID = regex(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
 _ABOUT = regex(r"argument (\S+): (.*)", re.DOTALL)
+_PATHS = regex(r"(?:^|\|)(?:DIR|FILE|NEW|OUT|PATH|PROGRAM|SITE|SUBJECT)(?:\||$)")
 _MISSING = "the following arguments are required: "
 _NO_VALUE = ("expected one argument", "expected at least one argument")
 
@@ -132,7 +133,20 @@ class Parser(argparse.ArgumentParser):
         args, rest = parse(argv)
         if rest:
             self._refuse(f"unexpected argument {rest[0]!r}")
+        if "" in argv or any(word.endswith("=") for word in argv):
+            self._refuse_empty_paths(args, argv)
         return args
+
+    def _refuse_empty_paths(self, args: argparse.Namespace, argv: Sequence[str]) -> None:
+        """Refuse an empty path: it would be the current folder where a variable of the shell is not set. As a `Path`
+        it is `.` by now."""
+        empty = {""} if any(word and not word.strip("./") for word in argv) else {"", "."}
+        for action in self._actions:
+            given = getattr(args, action.dest, None)
+            values = given if isinstance(given, list) else [given]
+            if given != action.default and any(str(value) in empty for value in values) and _is_path(action):
+                name = max(action.option_strings, key=len, default=action.metavar)
+                self._refuse(f"{name} is empty: expected a path", hint="the current folder is .")
 
     def _with_value_apart(self, word: str) -> tuple[str, ...]:
         """Return a flag that may have a value, but only behind `=`: the value belongs to a flag of its own."""
@@ -174,6 +188,8 @@ class Parser(argparse.ArgumentParser):
         from shlex import quote
 
         word = name.lstrip("-")
+        if word in {"o", "output"} and any(action.metavar == "OUT" for action in self._actions):
+            return f"OUT has no flag: {self._short_usage()}"
         takes_inputs = any(action.dest == "pairs" for action in self._actions)
         as_input = f"inputs are KEY=VALUE: {quote(f'{word}={value or chr(0x2026)}')}"
         if takes_inputs and word in self.input_names(argv):
@@ -217,6 +233,10 @@ def _in_usage(action: argparse.Action) -> str:
 def _listed(known: list[str]) -> str:
     shown = ", ".join(known[:MOST_CHOICES])
     return f"{shown} …" if len(known) > MOST_CHOICES else f"one of {shown}" if len(known) > 1 else shown
+
+
+def _is_path(action: argparse.Action) -> bool:
+    return _PATHS.search(str(action.metavar)) is not None
 
 
 def _is_number(word: str) -> bool:
