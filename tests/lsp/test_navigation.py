@@ -152,6 +152,17 @@ def test_links_follow_what_the_editor_moves(asked: Asking) -> None:
     assert asked.editor.ask("workspace/willRenameFiles", {"files": files}) is None
 
 
+def test_a_client_without_versions_gets_the_changes_of_a_rename_too(editor: Editor, project: Path) -> None:
+    asked = Asking(editor, project, {"workspace": {"fileOperations": {"willRename": True}}})
+    changes = asked.of("rename", at(0, 12), newName="Many things")["changes"]
+    assert applied(ASKING, changes[asked.uri]) == ASKING.replace("two-parts", "many-things")
+    files = [{"oldUri": asked.uri_of("sub"), "newUri": asked.uri_of("deep/er")}]
+    found = editor.ask("workspace/willRenameFiles", {"files": files})
+    (edits,) = found["changes"].values()
+    assert applied("[y](../guide.md) [p](p.png)\n", edits) == "[y](../../guide.md) [p](p.png)\n"
+    assert "documentChanges" not in found
+
+
 def test_features_can_be_switched_off(editor: Editor, project: Path) -> None:
     off = dict.fromkeys(("navigation", "rename", "symbols", "folding"), False)
     found = editor.initialize(project, capabilities=RICH, options={"features": off})["capabilities"]

@@ -14,6 +14,7 @@ from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.app.check.workspace import Workspace
 from prosa.rules import resident
+from prosa.source import LineIndex
 from tests.depth import examples
 
 NAMES = ("a.md", "b.md", "B.md", "sub/a.md", "sub/deep/c.md", "note.mda", "sub/meta.mda", "t.ymj", "index.md", "p.md")
@@ -55,15 +56,18 @@ TEXT = st.builds(
 
 
 class Edit(NamedTuple):
-    """What happens to a document: another text, which may stay unsaved, or None where it is removed."""
+    """What happens to a document: another text, which may stay unsaved and come with its lines, or None where it is
+    removed."""
 
     name: str
     text: str | None
     saved: bool
+    lined: bool = False
 
 
 EDITS = st.lists(
-    st.builds(Edit, st.sampled_from(NAMES), st.one_of(TEXT, TEXT, TEXT, st.none()), st.booleans()), max_size=8
+    st.builds(Edit, st.sampled_from(NAMES), st.one_of(TEXT, TEXT, TEXT, st.none()), st.booleans(), st.booleans()),
+    max_size=8,
 )
 
 
@@ -107,7 +111,7 @@ def test_x10_after_any_edits_a_resident_corpus_says_what_a_fresh_check_says(
             path.unlink(missing_ok=True)
             news = workspace.update(path)
         else:
-            news = workspace.update(path, edit.text)
+            news = workspace.update(path, LineIndex(edit.text) if edit.lined else edit.text)
             write(root, edit.name, edit.text)
             if edit.saved:
                 news |= workspace.update(path)
@@ -116,6 +120,19 @@ def test_x10_after_any_edits_a_resident_corpus_says_what_a_fresh_check_says(
         expected = fresh(root)
         assert dict(workspace.diagnostics) == expected
         assert {each: found for each, found in told.items() if found} == expected
+
+
+def test_the_lines_of_an_edited_text_are_not_counted_again(tmp_path: Path):
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, "a.md", "")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    lines = LineIndex("text\n\n[x](gone.md)\n")
+    (found,) = workspace.update(tmp_path / "a.md", lines)[tmp_path / "a.md"]
+    assert found.source is not None and found.source.lines is lines
+    lines = lines.replaced(0, 4, "[y](no.md)\n\n")
+    told = workspace.update(tmp_path / "a.md", lines)[tmp_path / "a.md"]
+    assert [each.source.position(each.span.start) for each in told if each.source] == [(1, 5), (5, 5)]
+    assert workspace.update(tmp_path / "a.md", "text\n") == {tmp_path / "a.md": ()}
 
 
 NODES = ("index.md", "a.md", "sub/b.md", "sub/api.md", "mdh/c.md")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from prosa.regex import regex
@@ -23,8 +24,14 @@ _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
 def anchors(texts: Sequence[str]) -> list[str]:
     """Return the anchors of headings in order; the second of two equal ones gets `-1`, and so on."""
+    return [*anchors_of(tuple(texts))]
+
+
+@lru_cache(maxsize=4)
+def anchors_of(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the same. Those of the last texts are kept: few changes in an editor touch a heading."""
     used: dict[str, int] = {}
-    return [_unique(slug(text), used) for text in texts]
+    return tuple([_unique(slug(text), used) for text in texts])
 
 
 def slug(text: str) -> str:

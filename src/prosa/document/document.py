@@ -85,7 +85,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def heading_anchors(self) -> tuple[str, ...]:
         """GitHub's anchor of each heading, possibly empty."""
-        return tuple(anchor_names.anchors(self.heading_texts))
+        return anchor_names.anchors_of(self.heading_texts)
 
     @kept
     def heading_names(self) -> Mapping[str, int]:

@@ -152,14 +152,18 @@ def _register_files(server: SessionServer) -> None:
         files = [(old, new) for old, new in pairs if old is not None and new is not None]
 
         def found(workspaces: list[Workspace]) -> types.WorkspaceEdit | None:
-            changes: list[types.TextDocumentEdit] = []
+            changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
+            plain: dict[str, Sequence[types.TextEdit]] = {}
             for each in workspaces:
                 try:
                     made = renamed_files(each, files)
                 except (MoveRefused, FileProblem) as problem:
                     _refuse(problem)
                 edit = _edit(session.view(each.root / "_"), made)
-                changes += (one for one in edit.document_changes or () if isinstance(one, types.TextDocumentEdit))
+                changes += edit.document_changes or ()
+                plain |= edit.changes or {}
+            if plain:
+                return types.WorkspaceEdit(plain)
             return types.WorkspaceEdit(document_changes=changes) if changes else None
 
         return await session.ask_all(found)
@@ -185,6 +189,7 @@ def _edit(view: View, made: Renaming) -> types.WorkspaceEdit:
     """Return the changes of documents, and after them the files that move."""
     view.know(made.sources)
     edit = view.workspace_edit(made.edits)
-    changes = [*(edit.document_changes or ())]
-    changes += (types.RenameFile(view.uris(old), new.as_uri()) for old, new in made.moves)
-    return types.WorkspaceEdit(document_changes=changes)
+    if not made.moves:
+        return edit
+    moves = (types.RenameFile(view.uris(old), new.as_uri()) for old, new in made.moves)
+    return types.WorkspaceEdit(document_changes=[*(edit.document_changes or ()), *moves])

@@ -32,7 +32,7 @@ from prosa.lsp.positions import Encoding, protocol_diagnostics
 from prosa.rules.resident import ResidentCorpus
 from prosa.runtime.errors import RunError
 from prosa.settings.model import PROJECT_FILES
-from prosa.source import FileProblem
+from prosa.source import FileProblem, LineIndex
 
 _T = TypeVar("_T")
 
@@ -95,8 +95,8 @@ class Session:
         self.projects = Projects(
             configuration.check, environ, self._read, self._say_once, baseline=configuration.baseline
         )
-        self._pending: dict[Path, tuple[str | None, int | None]] = {}
-        self._put: dict[Path, tuple[str | None, int | None]] = {}
+        self._pending: dict[Path, tuple[LineIndex | None, int | None]] = {}
+        self._put: dict[Path, tuple[LineIndex | None, int | None]] = {}
         self._versions: dict[Path, int] = {}
         self._uris: dict[Path, str] = {}
         self._told: set[Path] = set()
@@ -108,7 +108,7 @@ class Session:
     def changed(self, document: OpenDocument) -> None:
         """Have an open document judged as it is now."""
         self._uris[document.path] = document.uri
-        self._waiting(document.path, document.text, document.version)
+        self._waiting(document.path, document.lines, document.version)
 
     def closed(self, document: OpenDocument) -> None:
         """Use the file of a document again instead of the editor's text."""
@@ -189,8 +189,8 @@ class Session:
         """Return the URI of a document as the client spells it."""
         return self._uris.get(path) or uri_of(path)
 
-    def _waiting(self, path: Path, text: str | None, version: int | None) -> None:
-        self._pending[path] = (text, version)
+    def _waiting(self, path: Path, lines: LineIndex | None, version: int | None) -> None:
+        self._pending[path] = (lines, version)
         self.worker.change(("document", path), lambda: self._judge(path))
 
     def _take_in(self) -> None:
@@ -213,10 +213,10 @@ class Session:
         if waiting is None:
             return
         self._put.pop(path, None)
-        text, version = waiting
+        lines, version = waiting
         self._note_version(path, version)
         workspace = self.projects.workspace_of(path)
-        news = workspace.update(path, text)
+        news = workspace.update(path, lines)
         self._tell(news, asked=path)
 
     def _touch(self, path: Path) -> None:
@@ -306,7 +306,7 @@ class Session:
             self._publish(path, ())
         for document in self.documents:
             if document.path not in self._pending:
-                self._waiting(document.path, document.text, document.version)
+                self._waiting(document.path, document.lines, document.version)
 
     def _say_once(self, words: str) -> None:
         if words not in self._said:

@@ -10,7 +10,7 @@ document that made it, so that a change determines which documents must be check
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -80,6 +80,15 @@ class CorpusNames(Struct, eq=False):
         if found is None:
             found = self._places[path] = self._look(path)
         return found
+
+    def at_all(self, paths: Collection[str]) -> Mapping[str, PathState]:
+        """Return the same for many paths, each once."""
+        if self._asking is not None:
+            self._asking.update(paths)
+        for path in paths:
+            if path not in self._places:
+                self._places[path] = self._look(path)
+        return self._places
 
     def real(self, path: str) -> Path | None:
         """Return the document at a real path, as the corpus names it. For queries that are not recorded."""

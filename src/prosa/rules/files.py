@@ -105,20 +105,26 @@ def _raw_now(path: Path, limit: int, files: Files) -> str:
 
 class Overlay(Struct, frozen=True):
     """Meets `Files`: ``texts`` by real path, everything else from ``under``. A text of more bytes than ``max_size`` is
-    refused, as its file would be."""
+    refused, as its file would be. ``sources`` are those of some texts, by real path; one of an older text does not
+    count."""
 
     texts: Mapping[Path, str]
     under: Files
     max_size: int | None = None
+    sources: Mapping[Path, SourceText] = {}
 
     def read(self, path: Path) -> SourceText:
         """Return the text of a document. Raises `FileProblem`."""
-        text = self.texts.get(self.under.real(path))
+        real = self.under.real(path)
+        text = self.texts.get(real)
         if text is None:
             return self.under.read(path)
         data = text.encode("utf-8", "surrogatepass")
         if self.max_size is not None and len(data) > self.max_size:
             raise FileProblem(path, "too-large", f"is larger than {self.max_size:,} bytes")
+        known = self.sources.get(real)
+        if known is not None and known.text is text and known.path == str(path):
+            return known
         return SourceText(text, str(path), sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:

@@ -249,6 +249,13 @@ class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
 
     uncompared: ClassVar = frozenset({"digest", "quotable"})
 
+    @classmethod
+    def of_lines(cls, lines: LineIndex, path: str, digest: str) -> "SourceText":
+        """Return a source whose line index is known."""
+        made = cls(lines.text, path, digest)
+        made.__dict__["lines"] = lines
+        return made
+
     @kept
     def lines(self) -> LineIndex:
         """The line index, built at the first question."""

@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 from prosa.adapters.files.read import real_path
@@ -126,7 +127,8 @@ def find_program_root(path: Path, environ: Mapping[str, str]) -> Path:
 
 def is_marked(folder: Path) -> bool:
     """Return whether something in a folder says that a project begins there."""
-    return any(os.path.lexists(folder / mark) for mark in ROOT_MARKS)
+    name = os.fspath(folder)  # an editor asks at every keystroke, and a `Path` of each mark takes most of the time
+    return any(os.path.lexists(f"{name}/{mark}") for mark in ROOT_MARKS)
 
 
 def is_project(folder: Path) -> bool:
@@ -151,7 +153,7 @@ def _folder_of(path: Path) -> Path:
 
 
 def _marked(folder: Path) -> Path | None:
-    return next((each for each in (folder, *folder.parents) if is_marked(each)), None)
+    return next((each for each in chain((folder,), folder.parents) if is_marked(each)), None)
 
 
 def _here(folder: Path, environ: Mapping[str, str]) -> Path | None:

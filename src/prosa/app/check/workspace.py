@@ -36,7 +36,8 @@ from prosa.rules.policy import Profile, diagnosed, ordered
 from prosa.rules.resident import ResidentCorpus
 from prosa.rules.rule import DocumentFacts
 from prosa.settings.model import PROJECT_FILES
-from prosa.source import FileProblem, Files, SourceText
+from prosa.source import FileProblem, Files, LineIndex, SourceText
+from prosa.source.files import sha256
 
 _T = TypeVar("_T")
 
@@ -63,6 +64,7 @@ class Workspace(Struct, eq=False):
     disk: RootedFiles
     resident: ResidentCorpus | None = None
     baseline: Baseline | None = None
+    _sources: dict[Path, SourceText] = field(default_factory=dict)
     _checked: dict[Path, str] = field(default_factory=dict)
     _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     searched: dict[Path, tuple[DocumentFacts, str]] = field(default_factory=dict)
@@ -100,7 +102,7 @@ class Workspace(Struct, eq=False):
         is not marked as a project and is too large for one."""
         self._touched = {*self.texts}
         texts = dict(self.texts)
-        return lambda: _read(self.root, texts, self.checker, self.profile, whole=whole)
+        return lambda: _read(self.root, texts, self._sources, self.checker, self.profile, whole=whole)
 
     def adopt(self, resident: ResidentCorpus) -> None:
         """Take a corpus that was read, and then in it what changed meanwhile."""
@@ -115,7 +117,7 @@ class Workspace(Struct, eq=False):
     @property
     def files(self) -> Files:
         """The files below the root, with the texts that are not saved in their place."""
-        return Overlay(self.texts, self.disk, MAX_TEXT)
+        return Overlay(self.texts, self.disk, MAX_TEXT, self._sources)
 
     @property
     def is_whole(self) -> bool:
@@ -176,12 +178,16 @@ class Workspace(Struct, eq=False):
             parts[name] = make()
         return cast("_T", parts[name])
 
-    def put(self, path: Path, text: str | None = None) -> Path:
-        """Take in a new text of a document, or without one that the file counts again, and check nothing: `update` does
-        that. Return the real path."""
-        real = self.files.real(path)
+    def put(self, path: Path, text: str | LineIndex | None = None) -> Path:
+        """Take in a new text of a document, perhaps with its lines, or without one that the file counts again, and
+        check nothing: `update` does that. Return the real path."""
+        real = self.disk.real(path)
         if text is None:
             self.texts.pop(real, None)
+            self._sources.pop(real, None)
+        elif isinstance(text, LineIndex):
+            self.texts[real] = text.text
+            self._sources[real] = self._source_of(text, real, path)
         else:
             self.texts[real] = text
         self._readings.pop(real, None)
@@ -190,7 +196,13 @@ class Workspace(Struct, eq=False):
             self._touched.add(real)
         return real
 
-    def update(self, path: Path, text: str | None = None) -> dict[Path, tuple[Diagnostic, ...]]:
+    def _source_of(self, lines: LineIndex, real: Path, path: Path) -> SourceText:
+        known = self._sources.get(real)
+        if known is not None and known.lines is lines and known.path == str(path):
+            return known
+        return SourceText.of_lines(lines, str(path), sha256(lines.text.encode("utf-8", "surrogatepass")).hexdigest())
+
+    def update(self, path: Path, text: str | LineIndex | None = None) -> dict[Path, tuple[Diagnostic, ...]]:
         """Update a document to a new text, or without one to its file, which was written, created or removed. Return
         the diagnostics of the document, and the changed ones of all others, by real path. Until the corpus has been
         read, and for a document outside of it, only the document itself is checked."""
@@ -202,7 +214,7 @@ class Workspace(Struct, eq=False):
         if text is None:
             self._checked.pop(real, None)
         else:
-            self._checked[real] = text
+            self._checked[real] = self.texts[real]
         with self._walks.used():
             news = self.resident.update(path)
         if text is not None and not _is_document(real) and real not in self.resident.seen:
@@ -263,12 +275,20 @@ def _is_document(real: Path) -> bool:
     return real.suffix.lower() in DOCUMENT_SUFFIXES
 
 
-def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile, *, whole: bool) -> ResidentCorpus:
+def _read(
+    root: Path,
+    texts: dict[Path, str],
+    sources: Mapping[Path, SourceText],
+    checker: Checker,
+    profile: Profile,
+    *,
+    whole: bool,
+) -> ResidentCorpus:
     """Return the corpus below a root, with these texts in place of the files."""
     group = _group(root) if whole else None
     files = group.files if group is not None else RootedFiles(root)
     analyzer = Analyzer(
-        Overlay(texts, files, MAX_TEXT),
+        Overlay(texts, files, MAX_TEXT, sources),
         profile.hints,
         keep=False,
         now=datetime.now(UTC),

@@ -36,17 +36,20 @@ class FollowedLink(Struct, frozen=True):
 @lru_cache(maxsize=1)
 def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
     """Return the local links of a document, resolved once for all rules."""
-    return tuple(_followed_links(path, corpus.entries[path], corpus_names(corpus)))
+    return _followed_links(path, corpus.entries[path], corpus_names(corpus))
 
 
-def _followed_links(path: Path, facts: DocumentFacts, names: CorpusNames) -> Iterator[FollowedLink]:
+def _followed_links(path: Path, facts: DocumentFacts, names: CorpusNames) -> tuple[FollowedLink, ...]:
     folder = posixpath.dirname(path.as_posix())
-    for link in facts.links:
-        if link.target:
-            name = joined(folder, link.target)
-            yield FollowedLink(link, names.at(name), name)
-        else:
-            yield FollowedLink(link, PathState("document", path), "")
+    shown = [joined(folder, link.target) if link.target else "" for link in facts.links]
+    places = names.at_all([each for each in shown if each])
+    here = PathState("document", path)
+    return tuple(
+        [
+            FollowedLink(link, places[name] if name else here, name)
+            for link, name in zip(facts.links, shown, strict=True)
+        ]
+    )
 
 
 @RULES.one_of_many("MD020", "unresolved-link", Severity.ERROR)
