@@ -41,9 +41,13 @@ from prosa.cli.libraries import Later, load_libraries, load_run_libraries
 load_libraries()
 load_run_libraries()
 late = ["ssl", "logging", "inspect", "subprocess", "traceback", "asyncio.sslproto", "email.charset", "ipaddress"]
+late += ["signal"] + ["socket"] * (sys.platform != "win32")
 loaded = [name for name in late if name in sys.modules]
 standing = [name for name, module in sys.modules.items() if isinstance(module, Later)]
-import asyncio, signal, urllib.parse
+import asyncio
+asyncio.run(asyncio.sleep(0))
+loaded += [name for name in late if name in sys.modules]
+import signal, urllib.parse
 from concurrent.futures import Future
 from jsonschema_rs import Draft202012Validator
 
@@ -61,6 +65,24 @@ async def forgotten():
 
 async def child():
     return await (await asyncio.create_subprocess_exec(sys.executable, "-c", "exit(3)")).wait()
+
+async def connected():
+    async def answer(reader, writer):
+        writer.write(await reader.readexactly(1))
+        writer.close()
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    family, address = server.sockets[0].family, server.sockets[0].getsockname()
+    reader, writer = await asyncio.open_connection(*address)
+    writer.write(b"a")
+    sent = await reader.read()
+    writer.close()
+    server.close()
+    return sent.decode(), family.name, type(asyncio.selector_events.socket).__name__
+
+async def piped():
+    pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "print(input())", **pipes)
+    return (await child.communicate(b"a"))[0].decode().strip()
 
 async def waited():
     task = asyncio.ensure_future(asyncio.sleep(0, 4))
@@ -81,6 +103,8 @@ RUN_USES = {
     "asyncio.run(forgotten())": None,
     "called_back()": None,
     "asyncio.run(child())": 3,
+    "asyncio.run(connected())": ["a", "AF_INET", "Later"],
+    "asyncio.run(piped())": "a",
     "asyncio.run(waited())": True,
     "asyncio.run(asyncio.to_thread(int, '5'))": 5,
     "asyncio.run(asyncio.sleep(0, 6), debug=True)": 6,

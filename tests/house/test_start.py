@@ -52,7 +52,7 @@ VALUES = frozenset({"msgspec", "uuid"})
 SCHEMAS = frozenset({"jsonschema_rs", "random", "socket"})
 """What `jsonschema_rs` brings: it imports `email.utils`."""
 
-EVENT_LOOP = frozenset({"asyncio", "concurrent.futures", "jsonschema_rs", "socket", "threading"})
+EVENT_LOOP = frozenset({"asyncio", "concurrent.futures", "jsonschema_rs", "threading"})
 """What `cli.libraries` leaves of the modules that `asyncio` and `jsonschema_rs` import."""
 
 BUDGETS: dict[str, tuple[int, frozenset[str]]] = {

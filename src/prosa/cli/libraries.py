@@ -14,6 +14,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, cast
 
+from prosa.cli.process import signals
 from prosa.regex import import_uncompiled
 
 if TYPE_CHECKING:
@@ -91,8 +92,9 @@ def load_event_loop() -> None:
 
 def load_run_libraries() -> None:
     """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
-    loop need, `jsonschema_rs`, which asks `email.utils` to read the time when it was built (that stays a text), and
-    what reads URLs, few of which have an IP address; and `json`, whose expressions serve its slower half in Python."""
+    loop need, and without the enumerations of `signal` and `socket`; `jsonschema_rs`, which asks `email.utils` to read
+    the time when it was built (that stays a text), and what reads URLs, few of which have an IP address; and `json`,
+    whose expressions serve its slower half in Python."""
     import_uncompiled("json")
     late: dict[str, Mapping[str, object]] = {
         "asyncio.sslproto": {},
@@ -101,10 +103,13 @@ def load_run_libraries() -> None:
         "ipaddress": {},
         "linecache": {},
         "logging": {"DEBUG": 10, "getLogger": _Logger, "StreamHandler": lambda: None},
+        "signal": {name: value for name, value in vars(signals).items() if not name.startswith("__")},
         "ssl": {},
         "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
         "traceback": {"extract_stack": partial(_called, "traceback", "extract_stack")},
     }
+    if sys.platform != "win32":  # where asyncio asks for the class of a socket
+        late["socket"] = _sockets()
     with _standing_in(**{name: Later(name, known) for name, known in late.items()}):
         import asyncio  # noqa: F401
         import urllib.parse  # noqa: F401
@@ -117,6 +122,15 @@ def _is_coroutine_function(function: Callable[..., Value]) -> bool:
     if isinstance(function, FunctionType) and not _is_loaded("inspect"):
         return bool(function.__code__.co_flags & _COROUTINE)
     return bool(_itself("inspect").iscoroutinefunction(function))
+
+
+def _sockets() -> Mapping[str, object]:
+    """Return what the loop needs of `socket`, which makes enumerations of all its numbers: the numbers themselves, and
+    a pair of sockets that wakes the loop. A function that opens a connection is that of the module."""
+    import _socket
+
+    numbers = {name: value for name, value in vars(_socket).items() if isinstance(value, int)}
+    return {**numbers, "socketpair": _socket.socketpair, "socket": partial(_called, "socket", "socket")}
 
 
 class _Logger:

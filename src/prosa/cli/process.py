@@ -34,20 +34,20 @@ HOLDERS = (
 normally."""
 
 
-_signal = __import__("_signal")  # `signal` makes enumerations of all its names, which takes as long as `argparse`
+signals = __import__("_signal")  # `signal` makes enumerations of all its names, which takes as long as `argparse`
 
 
 def end_at_interrupts() -> None:
     """Have Ctrl-C end the process at once, until `raise_interrupts`. While libraries are imported there is nothing to
     lose, and `KeyboardInterrupt` would show where, or crash one whose C code imports more."""
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _signal.signal(_signal.SIGINT, _interrupted)
+    if signals.getsignal(signals.SIGINT) is signals.default_int_handler:
+        signals.signal(signals.SIGINT, _interrupted)
 
 
 def raise_interrupts() -> None:
     """Have Ctrl-C raise `KeyboardInterrupt` again."""
-    if _signal.getsignal(_signal.SIGINT) is _interrupted:
-        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    if signals.getsignal(signals.SIGINT) is _interrupted:
+        signals.signal(signals.SIGINT, signals.default_int_handler)
 
 
 def _interrupted(number: int, _: object) -> NoReturn:

@@ -7,7 +7,6 @@ are only caught during the work: before and after it they end the process.
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from prosa.cli.console import Console
 from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
+from prosa.cli.process import signals
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+SIGNALS = tuple(getattr(signals, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signals, name))
 """Sent by `kill`, by service managers, and when a terminal closes. SIGINT is asyncio's own."""
 
 
@@ -47,7 +47,7 @@ async def _until_stopped(work: Coroutine[Any, Any, T]) -> T:
         if task is not None and len(received) == 1:
             task.cancel()
 
-    caught = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    caught = [number for number in SIGNALS if signals.getsignal(number) is signals.SIG_DFL]
     for number in caught:
         with suppress(NotImplementedError, ValueError, RuntimeError):
             loop.add_signal_handler(number, stop, number)
@@ -126,7 +126,7 @@ def stopping(stop: asyncio.Event, say: Callable[[], None]) -> Iterator[None]:
             say()
             stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signals.SIGINT, signals.SIGTERM):
         with suppress(NotImplementedError, ValueError, RuntimeError):
             loop.add_signal_handler(number, hear)
     try:
@@ -136,6 +136,6 @@ def stopping(stop: asyncio.Event, say: Callable[[], None]) -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signals.SIGINT, signals.SIGTERM):
             with suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
