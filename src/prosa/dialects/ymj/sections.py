@@ -181,12 +181,17 @@ MAX_BODY = 200_000
 """Characters of the body that are compared; its subject shows long before."""
 
 
-def share_of_words(summary: str, body: str) -> float | None:
-    """Return the share of the summary's words that are in the body, 0 to 1; None if either is too short to compare."""
+def share_of_words(summary: str, body: str, enough: float = 1) -> float | None:
+    """Return the share of the summary's words that are in the body, 0 to 1; None if either is too short to compare.
+    Where the share is ``enough``, more of the body is not looked at."""
     wanted = frozenset(words(summary))
     if len(wanted) < MIN_WORDS:
         return None
-    there = list(words(body[:MAX_BODY]))
-    if len(there) < MIN_BODY_WORDS:
-        return None
-    return len(wanted & frozenset(there)) / len(wanted)
+    found: set[str] = set()
+    count = 0
+    for count, word in enumerate(words(body[:MAX_BODY]), 1):
+        if word in wanted:
+            found.add(word)
+        if count >= MIN_BODY_WORDS and len(found) >= enough * len(wanted):
+            break
+    return len(found) / len(wanted) if count >= MIN_BODY_WORDS else None

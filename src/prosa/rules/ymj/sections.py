@@ -181,9 +181,10 @@ def diverging_summary(subject: Subject[YmjModel]) -> Iterator[Finding]:
     entry = model.fields.get("doc_summary")
     if entry is None or not isinstance(entry.value, Scalar):
         return
-    share = share_of_words(entry.value.text, model.body_text)
     asked = any(text_in(item, "name") == HANDLER for item in model.ops_items("handlers"))
-    if share is None or share >= (LEAST_SHARE if asked else 0.001):
+    least = LEAST_SHARE if asked else 0.001
+    share = share_of_words(entry.value.text, model.body_text, least)
+    if share is None or share >= least:
         return
     severity = Severity.WARNING if asked else Severity.HINT
     message = "the summary speaks of something else than the body"
