@@ -30,6 +30,7 @@ from tests.browser import presence
 from tests.certificates import read_once
 from tests.compiled import lend_compiled
 from tests.distribution import ByFile, in_order, report_less
+from tests.later import Later, Whole, module_of
 from tests.memory import in_memory
 
 settings.register_profile(
@@ -101,6 +102,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
 
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Later | None:
+    """Import a module of tests when its turn comes, as `tests.later` says."""
+    return module_of(module_path, parent)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run all tests of such a module."""
+    if not isinstance(item, Whole):
+        return None
+    item.run(nextitem)
+    return True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect no garbage meanwhile: there is little, and it would be looked for in the growing heap again and again."""
@@ -120,8 +135,7 @@ def pytest_collection_finish() -> None:
     """Take what was imported and collected out of the garbage collection: tests that ask for one, or fork, need not
     look at the heap of a whole session, and no garbage is looked for in it now, which takes a second. What tests leave
     behind is looked through after more of it than else, which takes a tenth off the time of those in this process."""
-    if "httpx2" in sys.modules:
-        read_once()
+    read_once()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
 

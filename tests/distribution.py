@@ -7,6 +7,7 @@ first, so that the many short files fill up the end. Workers report only what a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -28,8 +29,8 @@ LONG = (
 )
 """Files of more than ten seconds, the longest first: as the last ones they would leave a worker without work."""
 
-WHOLE_SESSION = 5_000
-"""Tests from which folders are kept together; a few folders alone are shared out by file."""
+WHOLE_SESSION = 300
+"""Files from which folders are kept together; a few folders alone are shared out by file."""
 
 
 class ByFile(LoadScopeScheduling):
@@ -38,11 +39,22 @@ class ByFile(LoadScopeScheduling):
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
         super().__init__(config, log)
         self._places: dict[WorkerController, dict[str, int]] = {}
+        self._done = 0
+        if terminal := config.pluginmanager.getplugin("terminalreporter"):
+            terminal._get_progress_information_message = self._progress
+
+    def _progress(self) -> str:
+        """Say how much of what was shared out is done: a file may stand for all of its tests."""
+        return f" [{100 * self._done // len(self.collection or (1,)):3d}%]"
+
+    @cached_property
+    def _is_whole_session(self) -> bool:
+        return len({nodeid.partition("::")[0] for nodeid in self.collection or ()}) > WHOLE_SESSION
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         folder = file.rpartition("/")[0]
-        return folder if folder in TOGETHER and len(self.collection or ()) > WHOLE_SESSION else file
+        return folder if folder in TOGETHER and self._is_whole_session else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Do what the original does, without a search through all tests for each of them."""
@@ -55,6 +67,7 @@ class ByFile(LoadScopeScheduling):
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Do what the original does, and forget a file that is done: what is pending is counted after every test."""
+        self._done += 1
         super().mark_test_complete(node, item_index, duration)
         scope, assigned = self._split_scope(self.registered_collections[node][item_index]), self.assigned_work[node]
         if all(assigned[scope].values()):
