@@ -60,7 +60,7 @@ def second_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
     model = subject.model
     text, body = subject.source.text, model.body
     fenced = _FENCED.match(text, body.start, body.end)
-    if fenced is not None:
+    if fenced is not None and model.header is not None:
         message = "a second header follows the first; a record has exactly one"
         yield Finding(message, Span(*fenced.span(1)), ("join the two, or remove one",))
         return
