@@ -21,7 +21,7 @@ from prosa.web.context import Reader, Web
 from prosa.web.indexes import Indexes
 from prosa.web.limits import Refusal
 from prosa.web.nodes import Nodes, not_found
-from prosa.web.search import Graphs, search_answer
+from prosa.web.search import Graphs, around_of, search_answer
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -110,7 +110,7 @@ async def discovery(asked: Request) -> int:
 async def graph(asked: Request) -> int:
     """Return the graph in the form that its suffix names."""
     form = asked.path.partition(".")[2] or "html"
-    return await _read(asked, lambda: asked.shown.graphs.answer(form, asked.scope))
+    return await _read(asked, lambda: asked.shown.graphs.answer(form, asked.scope), about=around_of(asked.scope))
 
 
 async def search(asked: Request) -> int:
@@ -211,8 +211,8 @@ async def _refuse_method(asked: Request, words: str) -> int:
     return await send_refusal(asked, Refusal(405, "Method not allowed", words, allow))
 
 
-async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | None) -> int:
-    """Send an answer that is only read; what takes time is made in a thread."""
+async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | None, *, about: str = "") -> int:
+    """Send an answer that is only read; what takes time is made in a thread. ``about`` is the URL path of its node."""
     site = asked.shown.web.site
     if not asked.is_allowed:
         return await _refuse_method(asked, f"It is read with {' and '.join(asked.route.methods)}.")
@@ -226,7 +226,7 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
         return await send_refusal(asked, Refusal(503, "Not ready", words, (("retry-after", "2"),)))
     if found is None:
         frame = asked.shown.web.frame(asked.reader)
-        found = not_found(frame, header_of(asked.scope, b"accept"), asked.scope["path"])
+        found = not_found(frame, header_of(asked.scope, b"accept"), about or asked.scope["path"])
     return await send_answer(asked.scope, asked.send, found)
 
 

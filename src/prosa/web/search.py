@@ -126,7 +126,7 @@ class Graphs(Struct):
         """Return the answer for `html`, `svg` or `json`; None where there is no such node, or no graph yet. May take
         seconds: it belongs into a thread."""
         site = self.web.site
-        around, depth, small = _asked(scope)
+        around, depth, small = around_of(scope), *_asked(scope)
         kind = "small" if small and kind == "svg" else kind
         path = document_at(site, around) if around else ""
         if path is None or not site.index.is_ready:
@@ -171,10 +171,13 @@ def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, h
     return answer(page, "text/html; charset=utf-8", cache=cache, headers=headers)
 
 
-def _asked(scope: Scope) -> tuple[str, int, bool]:
-    """Return the decoded URL path around which is drawn, empty for the whole; how far; and whether it is a small
-    one."""
+def around_of(scope: Scope) -> str:
+    """Return the decoded URL path around which is drawn, empty for the whole."""
+    return decoded(fields_of(scope).get("around", [""])[0].encode("utf-8", "replace")) or ""
+
+
+def _asked(scope: Scope) -> tuple[int, bool]:
+    """Return how far is drawn, and whether the drawing is a small one."""
     pairs = fields_of(scope)
-    around = decoded(pairs.get("around", [""])[0].encode("utf-8", "replace")) or ""
     depth = pairs.get("depth", ["1"])[0]
-    return around, int(depth) if depth in ("1", "2", "3") else 1, pairs.get("small") == ["1"]
+    return int(depth) if depth in ("1", "2", "3") else 1, pairs.get("small") == ["1"]
