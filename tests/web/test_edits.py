@@ -57,6 +57,24 @@ def test_h6_backlinks_and_derived_links_follow_the_graph(serve: Serve) -> None:
     assert "target" not in site.get("/a").text
 
 
+def test_h6_a_long_list_beside_a_page_is_folded(serve: Serve) -> None:
+    links = " ".join(f"[{n}](p{n}.md)" for n in range(9))
+    site = serve(
+        {"a.md": f"# A\n\n{links}\n", "b.md": "# B\n\n[a](a.md)\n"} | {f"p{n}.md": f"# P{n}\n" for n in range(9)}
+    )
+    shown = site.get("/a", "text/html").text
+    aside = shown[shown.index("Links to") :]
+    assert aside.index("P5") < aside.index("<summary>3 more</summary>") < aside.index("P6") < aside.index("</details>")
+    assert 'class="rest"' not in site.get("/b", "text/html").text
+
+
+def test_h6_a_graph_around_nothing_names_what_is_missing(serve: Serve) -> None:
+    site = serve({"a.md": "# A\n"})
+    site.settle()
+    said = site.get("/mdh/graph?around=/quay")
+    assert said.status == 404 and "There is no node at /quay." in said.text
+
+
 @pytest.mark.parametrize("damage", [b"garbage" * 4_000, None], ids=["overwritten", "removed"])
 def test_h6_an_index_that_breaks_does_not_end_the_site(serve: Serve, damage: bytes | None) -> None:
     """H6. Nodes are served, and no answer is a fault."""
