@@ -193,16 +193,6 @@ def test_la7_a_certificate_that_nobody_vouches_for_is_refused_at_once(
         assert ask(url) == "ok"
 
 
-def test_x9_an_answer_that_ends_with_its_connection_is_whole_without_a_farewell_of_tls(
-    certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(certificate)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with listening(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + ANSWER, tls=tls) as (port, _):
-        assert ask(f"https://localhost:{port}/v1") == "ok"
-
-
 def test_la7_a_name_with_two_addresses_that_both_refuse_is_nobody_there() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

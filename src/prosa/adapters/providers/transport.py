@@ -22,13 +22,11 @@ from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpcore2
 import httpx2
 from msgspec import Struct, field
 
 from prosa import __version__
 from prosa.adapters.providers.asking import Sent, sent_now
-from prosa.adapters.providers.connections import LoopConnections
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
 from prosa.adapters.providers.open_files import most_connections
 from prosa.adapters.providers.wire import ServiceResponse
@@ -156,9 +154,15 @@ def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
     certificates."""
     is_plain = is_loopback(urlsplit(endpoint.base_url).hostname or "") and endpoint.base_url.startswith("http:")
     try:
-        # Loading the machine's certificates takes 15 ms; plain http to this machine needs none, and gets none.
-        context = SSLContext(PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context()
-        make = partial(_ServiceTransport, context, proxy_of(endpoint.base_url))
+        make = partial(
+            httpx2.AsyncHTTPTransport,
+            # Loading the machine's certificates takes 15 ms; plain http to this machine needs none, and gets none.
+            verify=SSLContext(PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context(),
+            limits=httpx2.Limits(
+                max_connections=POOL_SIZE, max_keepalive_connections=POOL_SIZE, keepalive_expiry=KEEP_ALIVE_SECONDS
+            ),
+            proxy=proxy_of(endpoint.base_url),
+        )
         pools = Pools(make, most_connections())
         return httpx2.AsyncClient(transport=pools, follow_redirects=False, trust_env=False)
     except ImportError:
@@ -264,25 +268,6 @@ _ENDED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 
 class AnswerTooLarge(Exception):
     """The service sent more than the limit, or an encoding that cannot be bounded."""
-
-
-class _ServiceTransport(httpx2.AsyncHTTPTransport):
-    """The transport of httpx2, over our own connections where no proxy is between."""
-
-    def __init__(self, context: SSLContext, proxy: str | None) -> None:
-        limits = httpx2.Limits(
-            max_connections=POOL_SIZE, max_keepalive_connections=POOL_SIZE, keepalive_expiry=KEEP_ALIVE_SECONDS
-        )
-        super().__init__(verify=context, limits=limits, proxy=proxy)
-        if proxy is None:
-            # httpx2 takes no backend. What this attribute was is an empty pool, so nothing has to be closed.
-            self._pool = httpcore2.AsyncConnectionPool(
-                ssl_context=context,
-                max_connections=POOL_SIZE,
-                max_keepalive_connections=POOL_SIZE,
-                keepalive_expiry=KEEP_ALIVE_SECONDS,
-                network_backend=LoopConnections(),
-            )
 
 
 class _Pool(Struct, eq=False):
