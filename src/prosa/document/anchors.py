@@ -36,7 +36,10 @@ def anchors_of(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def slug(text: str) -> str:
     """Lower case, without punctuation and symbols, a hyphen for every space."""
-    return text.strip().lower().translate(_ANCHORED)
+    low = text.strip().lower()
+    if (joined := low.replace(" ", "")).isalnum() and joined.isascii():  # as most
+        return low.replace(" ", "-")
+    return low.translate(_ANCHORED)
 
 
 def sounding(anchor: str) -> str:

@@ -225,7 +225,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def block_names(self) -> frozenset[str]:
         """The names of blocks, in lower case: lines outside code that end with ` ^name` (YA21)."""
         text = self.source.text
-        if "^" not in text or not (text.startswith("^") or any(sign in text for sign in _BEFORE_NAME)):
+        if "^" not in text:
             return frozenset()
         found = NAMED_BLOCK.finditer(text)
         return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
@@ -326,8 +326,6 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def _commented(self) -> Cover:
         return Cover(self.comments)
 
-
-_BEFORE_NAME = (" ^", "\n^", "\t^")
 
 NAMED_BLOCK = regex(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
 """Where a line ends with the name of a block, ` ^id`; group 1 is the id. It begins with the circumflex, so that a

@@ -89,7 +89,9 @@ def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:
 def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
     """Return the link definitions that count: the first of each label."""
     text = parsed.text
-    if ":" not in text or "]:" not in text or text.count("]:") == len(_FOOTNOTES.findall(text)):
+    if ":" not in text or (many := text.count("]:")) == 0:
+        return ()
+    if many == len(parsed.found.footnotes) or many == len(_FOOTNOTES.findall(text)):
         return ()  # the parser would read the whole text again
     found = pyromark.reference_definitions(text, options=OPTIONS)
     made = []

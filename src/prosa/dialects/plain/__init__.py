@@ -58,12 +58,11 @@ def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Pro
 
 def masked(front: FrontReading) -> tuple[Span, ...]:
     """Return the parts of the body that are not Markdown: the JavaScript of an MDX file, TOML in shortcodes."""
-    text = front.source.slice(front.body)
-    if front.source.path.lower().endswith(".mdx"):
-        found = mdx_spans(text)
-    else:
-        found = shortcode_spans(text) if "{{<" in text and "[[" in text else iter(())
-    return tuple(each.shift(front.body.start) for each in found)
+    text, mdx = front.source.text, front.source.path.lower().endswith(".mdx")
+    if not mdx and not ("{" in text and "{{<" in text and "[[" in text):
+        return ()  # as most, whose body is not cut out
+    body = front.source.slice(front.body)
+    return tuple(each.shift(front.body.start) for each in (mdx_spans(body) if mdx else shortcode_spans(body)))
 
 
 def _title(node: Node | None, document: Document) -> Def | None:
