@@ -10,6 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prosa.data import JsonError, Value, parse_json, read_json, read_yaml, to_value
+from prosa.data.json import read_exactly
+from prosa.data.json_plain import read_plain_json
 from prosa.data.limits import MAX_DEPTH, MAX_PROBLEMS
 from tests.depth import examples
 from tests.work import is_quick
@@ -175,6 +177,49 @@ def test_both_readers_agree(text: str) -> None:
         assert reading.node is not None
         assert outcome(text) == ["value", json.dumps(to_value(reading.node))]
         assert json.dumps(json.loads(text.removeprefix("\ufeff"))) == outcome(text)[1]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=3) | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab\u00e9", max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES, st.sampled_from([None, 0, 2, "\r\n\t"]), st.integers(0, 80), st.sampled_from(PIECES), st.integers(0, 2))
+@settings(max_examples=examples(300), deadline=None)
+@example([[1, 2.5, -0.0, True], {}], None, 90, "", 0)
+@example({"a": {"a": [], "b": "x"}}, 2, 90, "", 0)
+def test_what_is_read_by_members_is_read_exactly(
+    value: Any, indent: int | str | None, place: int, piece: str, taken: int
+) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    text = text[:place] + piece + text[place + taken :]
+    quick, exact = read_plain_json(text, 7), read_exactly(text, 7)
+    assert quick is None or (repr(quick), exact.problems) == (repr(exact.node), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "b", "c": ["d", 1, -2.50, true, null, []], "e": {}}',
+        '\ufeff [\r\n\t{"a":"\u00e9"} ]\n',
+        "[" * MAX_DEPTH + "]" * MAX_DEPTH,
+    ],
+)
+def test_usual_json_is_read_by_members(text: str) -> None:
+    assert repr(read_plain_json(text, 3)) == repr(read_exactly(text, 3).node)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "1", "[1,]", "[1 2]", "[1e5]", "[01]", "[}", "[1}", "[]x", "[,1]", '{"a"}', '{"a":}', '["\\n"]'),
+        *('{"a":1,"a":1}', '["\ud800"]', "[1\u0663]", "\ufeff\ufeff[]", "[" * (MAX_DEPTH + 1)),
+    ],
+)
+def test_other_json_is_left_to_the_exact_reader(text: str) -> None:
+    assert read_plain_json(text, 0) is None
 
 
 @given(

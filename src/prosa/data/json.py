@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct, field
 
+from prosa.data.json_plain import read_plain_json
 from prosa.data.limits import MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.reading import Findings, Reading, shown
 from prosa.data.surrogates import SURROGATE_ESCAPE, has_surrogate, lone_escape, without_surrogates
@@ -142,6 +143,13 @@ def read_json(text: str, *, offset: int = 0) -> Reading:
     infinities, numbers too large), ``lone-surrogate``, ``nested-too-deep``. A text with a syntax error keeps what
     stood before it.
     """
+    if (node := read_plain_json(text, offset)) is not None:
+        return Reading(node)
+    return read_exactly(text, offset)
+
+
+def read_exactly(text: str, offset: int) -> Reading:
+    """Return the same, whatever the text holds."""
     scanner = _Scanner(text, Findings(offset))
     try:
         scanner.run()
