@@ -238,6 +238,12 @@ def test_la7_a_service_that_closes_new_connections_as_well_is_told_after_one(mod
     assert (model_server.connections - before, len(model_server.requests)) == (2, 3)
 
 
+def test_a_name_and_a_password_in_the_base_url_are_sent() -> None:
+    with listening(WHOLE) as (port, heads):
+        assert ask(f"http://me:p%40w@127.0.0.1:{port}/v1", key=None) == "ok"
+    assert b"authorization: basic bwu6ceb3" in heads[0].lower()
+
+
 def test_connections_are_kept_between_calls(model_server: ModelServer) -> None:
     model_server.default = "ok"
     before = model_server.connections

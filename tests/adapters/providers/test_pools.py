@@ -118,7 +118,7 @@ def test_x9_however_calls_end_their_places_are_free_again(
             await asyncio.gather(*(call(stream, steps // 2) for _, stream, steps in calls))
             connection: Any = provider._connection
             if connection is not None:
-                assert connection._client._transport.busy == 0
+                assert connection._pools.busy == 0
         finally:
             await provider.aclose()
 

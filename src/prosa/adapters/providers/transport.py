@@ -49,7 +49,7 @@ class Transport:
         self._base_url = endpoint.base_url
         self._headers = {**plain_headers(), **endpoint.headers}
         self._has_proxy = proxy_of(endpoint.base_url) is not None
-        self._client = client_of(endpoint)
+        self._pools = pools_of(endpoint)
         self._last: tuple[str, httpx2.URL] | None = None
 
     @asynccontextmanager
@@ -76,11 +76,14 @@ class Transport:
     ) -> httpx2.Response:
         """Return the head of the answer."""
         try:
-            # Built without the client: its own headers and the cookies of earlier answers do not leave.
+            # Without the client of the library: its own headers and the cookies of earlier answers do not leave.
             extensions = {"timeout": limits.as_dict()}
             headers = {**self._headers, **more}
-            asked = httpx2.Request(method, self._url(path), content=body, headers=headers, extensions=extensions)
-            return await self._client.send(asked, stream=True)
+            url = self._url(path)
+            asked = httpx2.Request(method, url, content=body, headers=headers, extensions=extensions)
+            if url.userinfo:
+                asked = next(httpx2.BasicAuth(url.username, url.password).sync_auth_flow(asked))
+            return await self._pools.handle_async_request(asked)
         except Exception as problem:
             raise exchange_problem(problem, proxied=self._has_proxy) from None
 
@@ -92,7 +95,7 @@ class Transport:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._pools.aclose()
 
 
 def endpoint_url(base_url: str, path: str) -> str:
@@ -127,8 +130,9 @@ async def _refusal(response: httpx2.Response) -> str:
 
 
 async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
     try:
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_bytes() if "content-encoding" in response.headers else response.stream:
             yield chunk
     except Exception as problem:
         raise exchange_problem(problem) from None
@@ -150,6 +154,11 @@ def times(timeout: float, silence: float) -> httpx2.Timeout:
 
 
 def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """Return a client over connections to a service. Raises what `pools_of` does."""
+    return httpx2.AsyncClient(transport=pools_of(endpoint), follow_redirects=False, trust_env=False)
+
+
+def pools_of(endpoint: Endpoint) -> Pools:
     """Return connections to a service. Raises `ExchangeProblem` for what the environment says of proxies or
     certificates."""
     is_plain = is_loopback(urlsplit(endpoint.base_url).hostname or "") and endpoint.base_url.startswith("http:")
@@ -163,8 +172,7 @@ def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
             ),
             proxy=proxy_of(endpoint.base_url),
         )
-        pools = Pools(make, most_connections())
-        return httpx2.AsyncClient(transport=pools, follow_redirects=False, trust_env=False)
+        return Pools(make, most_connections())
     except ImportError:
         reason, hint = (
             "is behind a SOCKS proxy, which is not supported",
