@@ -152,6 +152,53 @@ def test_what_a_run_loads_works_too_and_reports_its_failures():
     assert "exception calling callback" in done.stderr and "ValueError: in a callback" in done.stderr
 
 
+PROTOCOL = """
+import json, sys
+from prosa.cli.libraries import load_protocol
+load_protocol()
+import attrs
+from lsprotocol import types
+from lsprotocol.converters import get_converter
+converter = get_converter()
+one, other = (types.Range(types.Position(0, 1), types.Position(at, 2)) for at in (1, 2))
+told = {"range": converter.unstructure(one), "message": "x", "tags": [1]}
+read = converter.structure(told, types.Diagnostic)
+def refused(make, *given):
+    try:
+        make(*given)
+    except Exception as error:
+        return type(error).__name__
+"""
+
+PROTOCOL_USES = {
+    "attrs is sys.modules['attr'] or attrs.define is sys.modules['attr'].define": True,
+    "[hasattr(each, '__slots__') for each in (types.Range, attrs.define(type('A', (), {})))]": [False, True],
+    "[one == one, one == other, one == types.Range(one.start, one.end), one != other, one == one.start]": (
+        [True, False, True, True, False]
+    ),
+    "[types.Position(0, 1) < types.Position(1, 0), types.Position(0, 1) == types.Position(0, 1)]": [True, True],
+    "[refused(hash, each) for each in (one, one.start)]": ["TypeError", "TypeError"],
+    "[repr(one), repr(types.TextEdit(one, 'x'))]": ["0:1-1:2", "TextEdit(range=0:1-1:2, new_text='x')"],
+    "converter.unstructure(read)": {
+        "range": {"start": {"line": 0, "character": 1}, "end": {"line": 1, "character": 2}},
+        "message": "x",
+        "tags": [1],
+    },
+    "[refused(types.Position, 0), refused(types.Position, -1, 0)]": ["TypeError", "ValueError"],
+    "load_protocol()": None,
+}
+"""What the types of the protocol do, as those that `attrs` makes with all it has do it."""
+
+
+@pytest.mark.parametrize("start", [PROTOCOL, PROTOCOL.replace("load_protocol()\n", "", 1)])
+def test_the_types_of_the_protocol_are_the_same_in_less_time(start: str):
+    found = answered(f"{start}\nprint(json.dumps([{', '.join(PROTOCOL_USES)}]))")
+    assert isinstance(found, list)
+    expected = [*PROTOCOL_USES.values()]
+    expected[1] = [start is not PROTOCOL, True]
+    assert found == expected
+
+
 DURING = """
 import json, sys
 from functools import partial

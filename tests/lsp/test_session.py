@@ -10,6 +10,7 @@ import pytest
 
 import prosa
 from prosa.app.check import workspace
+from prosa.lsp.server import ProsaServer
 from tests.lsp.editor import FULL, Editor, inside
 
 CREATED, CHANGED, DELETED = 1, 2, 3
@@ -37,6 +38,20 @@ def test_x30_the_encoding_is_agreed_upon(
     uri = editor.open(project / "a.md", "😀 [x](gone.md)\n")
     (told,) = editor.until(uri, ["unresolved-link"])
     assert told["range"]["start"]["character"] == column + 4
+
+
+def test_x30_a_document_is_judged_before_its_corpus_is_read(
+    project: Path, editor: Editor, monkeypatch: pytest.MonkeyPatch
+):
+    """X30. The corpus takes all processors; what is open does not wait for it."""
+    order: list[str] = []
+    read, publish = workspace._read, ProsaServer.publish
+    monkeypatch.setattr(workspace, "_read", lambda *each, **more: order.append("read") or read(*each, **more))
+    monkeypatch.setattr(ProsaServer, "publish", lambda *each: order.append("told") or publish(*each))
+    editor.initialize(project)
+    uri = editor.open(project / "a.md", "[x](gone.md)\n")
+    editor.until(uri, ["unresolved-link"])
+    assert order[:2] == ["told", "read"]
 
 
 def test_x30_files_that_others_write_are_taken_in(project: Path, editor: Editor):

@@ -90,6 +90,50 @@ def load_event_loop() -> None:
         import asyncio  # noqa: F401
 
 
+def load_protocol() -> None:
+    """Import the types of the protocol of editors, of which a session uses a few of five hundred: `attrs` compiles for
+    each of them how it is compared and shown, and makes each of them twice, for its slots. Both took most of a start of
+    the language server, and four megabytes. Here all share one function, and attributes are in a `__dict__`."""
+    if "lsprotocol.types" in sys.modules:
+        return
+    import attrs
+
+    plain = ModuleType(attrs.__name__)
+    vars(plain).update(vars(attrs), define=partial(_plainly_defined, attrs.define))
+    sys.modules[attrs.__name__] = plain
+    try:
+        import lsprotocol.types  # noqa: F401
+    finally:
+        sys.modules[attrs.__name__] = attrs
+
+
+def _plainly_defined(define: Callable[..., type], made: type | None = None, **options: Value) -> type:
+    """Do what ``define`` of `attrs` does, for a class without options in less time: it may compare or show itself."""
+    if made is None or options:
+        return define(made, **options)
+    own = vars(made)
+    found = define(made, slots=False, eq=False, repr=False)
+    given = [] if "__repr__" in own else ["__repr__"]
+    if "__eq__" not in own:
+        given += ["__eq__"] if "__hash__" in own else ["__eq__", "__hash__"]
+    for name in given:
+        setattr(found, name, vars(_Plain)[name])
+    return found
+
+
+class _Plain:
+    """How a class is compared and shown that `attrs` gives no functions of its own."""
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # what can change has no hash
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={each!r}" for name, each in vars(self).items())
+        return f"{type(self).__qualname__}({values})"
+
+
 def load_run_libraries() -> None:
     """Import what a run needs besides: `asyncio` without what only servers, processes, debugging and failures of the
     loop need, and without the enumerations of `signal` and `socket`; `jsonschema_rs`, which asks `email.utils` to read

@@ -11,7 +11,7 @@ import sys
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
-from prosa.cli.libraries import load_event_loop
+from prosa.cli.libraries import load_event_loop, load_protocol
 from prosa.cli.parser import WrongUse
 from prosa.extras import is_installed, lacking
 
@@ -29,6 +29,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not is_installed("lsp"):
         raise lacking(WrongUse, "the language server", "lsp")
     load_event_loop()
+    load_protocol()
     from prosa.lsp.server import serve_stdio
     from prosa.lsp.wire import BrokenWire
 

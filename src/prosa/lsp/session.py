@@ -249,7 +249,8 @@ class Session:
         self._soon(lambda: self.client.publish(uri, version, items))
 
     def _read(self, workspace: Workspace, read: Callable[[], ResidentCorpus]) -> None:
-        """Read a corpus in a thread, and hand it to the worker thread."""
+        """Read a corpus in a thread, and hand it to the worker thread. The thread starts once the documents that wait
+        have been judged by themselves and the client was told: it takes all processors."""
 
         def work() -> None:
             gc.set_threshold(*_YOUNG)  # repeated garbage collection of everything read would block all
@@ -265,7 +266,8 @@ class Session:
                 gc.set_threshold(*USUAL)
             self.worker.ask(lambda: self._adopt(workspace, resident))
 
-        threading.Thread(target=work, name="prosa-corpus", daemon=True).start()
+        thread = threading.Thread(target=work, name="prosa-corpus", daemon=True)
+        self.worker.change(("corpus", workspace.root), lambda: self._soon(thread.start))
 
     def _adopt(self, workspace: Workspace, resident: ResidentCorpus) -> None:
         if not self.projects.is_current(workspace):
