@@ -144,3 +144,14 @@ def test_x31_a_document_with_crlf_stays_one(target):
     assert converted(there, target, "magi").text == text
     if target != "markdown":
         assert there.count("\n") == there.count("\r\n")
+
+
+@pytest.mark.parametrize("target", ["program", "skill"])
+def test_x31_a_chat_is_described_by_its_first_message(target: str):
+    """X31: not by its configuration, nor by the heading of a message."""
+    chat = "% temperature = 0.3\n\n### @_note:\n\nhush\n\n### @system:\n\nSort the letters.\n\n### @user:\n\nHello.\n"
+    made = converted(chat, "chat", target)
+    front = read_front(SourceText(made.text)).fields
+    assert front is not None and front.get("description").value == "Sort the letters."
+    only = converted('{{role "system"}}Sort {{#if a}}x{{/if}}\n', "dotprompt", target)
+    assert "@system" not in only.text.split("---")[1].split("metadata")[0]

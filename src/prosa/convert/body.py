@@ -195,6 +195,12 @@ def body_of(piece: Piece) -> str:
     return chat_body(piece.said)
 
 
+def opening(piece: Piece, text: str) -> str:
+    """Return what a description is taken from: of a conversation the first message, else ``text``."""
+    shown = (each.text for each in piece.said if not (each.role or "").startswith("_") and each.text.strip())
+    return next(shown, "") if piece.is_conversation else text
+
+
 def _says(text: str, said: Sequence[Said]) -> bool:
     return messages_of(chat_model(SourceText(text), Span(0, len(text)))) == tuple(said)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from prosa.convert.body import body_of, conversation_in, guarded, spelled, spells, unguarded
+from prosa.convert.body import body_of, conversation_in, guarded, opening, spelled, spells, unguarded
 from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import (
     WORDED,
@@ -114,7 +114,7 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
         _leave_out(slots, notes)
         if piece.template == "go":
             _declare(slots, text, notes)
-    _named(slots, text, piece.template, context, notes)
+    _named(slots, opening(piece, text), piece.template, context, notes)
     body, marks = _body(piece, text)
     if "input" not in slots and piece.form == "dotprompt":
         slots["input"] = {"type": "object", "properties": {}}

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from prosa.convert.body import as_template, read_body, told, write_body
+from prosa.convert.body import as_template, opening, read_body, told, write_body
 from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import (
     CARRY,
@@ -152,7 +152,7 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     derived = all(slots.get(name) == value for name, value in _derived(body).items())
     if piece.own_of("skill").get(BARE) and not carry and derived:
         return NewDocument(body, marks, tuple(notes))
-    _named(slots, body, piece.template, context, notes)
+    _named(slots, opening(piece, body), piece.template, context, notes)
     fields = own_and_slots(piece, "skill", ROWS, slots)
     if carry:
         metadata = fields.get("metadata")
