@@ -155,3 +155,11 @@ def test_x31_a_chat_is_described_by_its_first_message(target: str):
     assert front is not None and front.get("description").value == "Sort the letters."
     only = converted('{{role "system"}}Sort {{#if a}}x{{/if}}\n', "dotprompt", target)
     assert "@system" not in only.text.split("---")[1].split("metadata")[0]
+
+
+def test_x31_an_edit_that_counts_is_named():
+    there = converted("---\ntitle: A\ndoc-id: x\n---\n# A\n\nText.\n", "magi", "program").text
+    back = converted(there.replace("description: Text.", "description: Other."), "program", "magi")
+    assert [item.message for item in back.report.items if item.level == "lost"] == [
+        "`description` was edited after the conversion, and the edited text counts"
+    ]

@@ -15,7 +15,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.convert.form import At, Form, FormReading, NewDocument, NotConvertible, TargetContext
-from prosa.convert.neutral import NO_CARRY, Carry, FormName, Item, Note, Piece, Report, carried, flat, restored, same
+from prosa.convert.neutral import (
+    NO_CARRY,
+    Carry,
+    FormName,
+    Item,
+    Note,
+    Piece,
+    Report,
+    carried,
+    flat,
+    in_words,
+    restored,
+    same,
+)
 from prosa.convert.table import form_of
 from prosa.data import Value
 from prosa.source import SourceText
@@ -119,12 +132,12 @@ def _report(
         ):
             kept += not silent
         elif key in final and same(final[key], value):
-            made += [] if silent else [Note("moved", key, f"{_named(key)} is carried along", form.carrier)]
+            made += [] if silent else [Note("moved", key, f"{in_words(key)} is carried along", form.carrier)]
         elif not (silent and key in told) and not (key.startswith("text/") and not value):
-            made.append(Note("lost", key, f"{_named(key)} has no place in a document of this form"))
+            made.append(Note("lost", key, f"{in_words(key)} has no place in a document of this form"))
     for key in said:
         if key not in wanted and key not in told and not key.startswith(("text/", "own/")):
-            made.append(Note("guessed", key, f"{_named(key)} is stated, though the source does not state it"))
+            made.append(Note("guessed", key, f"{in_words(key)} is stated, though the source does not state it"))
     return Report(kept, tuple(_items(source, found, (*notes, *made))))
 
 
@@ -153,13 +166,3 @@ def _items(source: SourceText, found: FormReading, notes: tuple[Note, ...]) -> I
         offset = note.offset if note.offset is not None else at.offset
         line = source.position(min(offset, len(source.text))).line
         yield Item(note.level, source.path, line, at.pointer, note.to, note.message, note.key)
-
-
-def _named(key: str) -> str:
-    """Return a part in words."""
-    if key.startswith("text/"):
-        return "the text" if key == "text/0" else f"the text of message {int(key[5:]) + 1}"
-    if key.startswith("own/"):
-        _, form, name = key.split("/", 2)
-        return f"the wording of the {form}" if name.startswith("=") else f"`{name}` of the {form}"
-    return "that the text is a template" if key == "template" else "the roles" if key == "roles" else f"`{key}`"

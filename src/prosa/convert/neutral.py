@@ -330,7 +330,8 @@ def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
     for key in (*carry.keep, *carry.added):
         guard, value = carry.says.get(key), carry.keep.get(key)
         if guard is not None and (key not in parts or digest(parts[key]) != guard):
-            notes.append(Note("lost", key, "was edited after the conversion, and the edited text counts"))
+            message = f"{in_words(key)} was edited after the conversion, and the edited text counts"
+            notes.append(Note("lost", key, message))
         elif key not in carry.keep:
             parts.pop(key, None)
         elif key.startswith("text/") and isinstance(value, dict):
@@ -338,6 +339,16 @@ def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
         else:
             parts[key] = value
     return _whole(native, parts), tuple(notes)
+
+
+def in_words(key: str) -> str:
+    """Return a part in words."""
+    if key.startswith("text/"):
+        return "the text" if key == "text/0" else f"the text of message {int(key[5:]) + 1}"
+    if key.startswith("own/"):
+        _, form, name = key.split("/", 2)
+        return f"the wording of the {form}" if name.startswith("=") else f"`{name}` of the {form}"
+    return "that the text is a template" if key == "template" else "the roles" if key == "roles" else f"`{key}`"
 
 
 def _whole(native: Piece, parts: Mapping[str, Value]) -> Piece:
