@@ -153,6 +153,9 @@ def read_fields(
             if field.required and owner.complete:
                 problems.append(_missing(field, entry, owner))
             continue
+        if _is_right_text(field, entry.value):
+            found[field.name] = entry
+            continue
         wrong = tuple(_complaints(field, entry.value, owner.prefix + field.name))
         problems += wrong
         if not wrong:
@@ -186,6 +189,13 @@ def _declared(kind: Kind | None, node: Node) -> Value:
     if kind == "string-map" and isinstance(node, Mapping):
         return {entry.key.text: _declared("string", entry.value) for entry in node}
     return to_value(node)
+
+
+def _is_right_text(field: Field, node: Node) -> bool:
+    """Return whether a value is a string where any is right, as most are."""
+    if field.form is not None or field.choices or not isinstance(node, Scalar):
+        return False
+    return field.kind == "string" or (field.kind == "text" and type(node.value) is str)
 
 
 def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:

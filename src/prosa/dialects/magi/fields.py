@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Mapping as AbcMapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -269,12 +270,19 @@ def squashed(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
+def _squashed_names(table: tuple[Field, ...]) -> dict[str, str]:
+    return {squashed(field.name): field.name for field in table}
+
+
+FRONT_NAMES, SCRIPT_NAMES, RELATIONSHIP_NAMES = map(_squashed_names, (FRONT, SCRIPT, RELATIONSHIP))
+"""The names of the fields by what all of their forms share."""
+
+
 def in_kebab_case(
-    mapping: Mapping, table: tuple[Field, ...], source: SourceText
+    mapping: Mapping, known: AbcMapping[str, str], source: SourceText
 ) -> tuple[Mapping, tuple[Problem, ...]]:
-    """Return ``mapping`` under the names of ``table``. A name that is also there in its proper form is left out; of
-    several other forms the first one counts."""
-    known = {squashed(field.name): field.name for field in table}
+    """Return ``mapping`` under ``known`` names, by what all of their forms share. A name that is also there in its
+    proper form is left out; of several other forms the first one counts."""
     taken = {entry.key.text for entry in mapping}
     entries: list[Entry] = []
     problems: list[Problem] = []

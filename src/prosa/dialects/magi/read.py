@@ -18,7 +18,15 @@ from prosa.diagnostics import Fix, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import MAX_UNKNOWN, Owner, read_fields
 from prosa.dialects.front import FrontReading
-from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, LIST_FIELDS, in_kebab_case, normal_form, read_date
+from prosa.dialects.magi.fields import (
+    DATE_FIELDS,
+    FRONT,
+    FRONT_NAMES,
+    LIST_FIELDS,
+    in_kebab_case,
+    normal_form,
+    read_date,
+)
 from prosa.dialects.magi.model import Fields, MagiModel
 from prosa.dialects.magi.regions import inside, read_regions
 from prosa.dialects.magi.relationships import read_relationships
@@ -35,7 +43,7 @@ def read_front_fields(front: FrontReading) -> tuple[Fields, tuple[Problem, ...]]
     """Return the fields that are there and well-formed, and every problem of the front matter's own fields."""
     if front.fields is None:
         return Fields({}), ()
-    named, problems = in_kebab_case(front.fields, FRONT, front.source)
+    named, problems = in_kebab_case(front.fields, FRONT_NAMES, front.source)
     lists, list_problems = _lists(named, front.source)
     strings, object_problems = _without_objects(lists)
     custom = _custom(strings)

@@ -14,7 +14,7 @@ from prosa.data import Mapping
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Owner, read_fields
 from prosa.dialects.magi.embedded import Embedded, read_embedded, unfolded
-from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP, in_kebab_case, squashed
+from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP, RELATIONSHIP_NAMES, in_kebab_case, squashed
 from prosa.dialects.magi.model import Fields, MagiModel, Relationship, RelationshipForm
 from prosa.document import CodeSpan, Def, Document, FootnoteDefinition, Ref
 from prosa.regex import regex
@@ -29,7 +29,6 @@ def normal_rel(rel_type: str) -> str:
     return ALIASES.get(rel_type, rel_type)
 
 
-_KNOWN = frozenset(squashed(field.name) for field in RELATIONSHIP)
 _MEANT = regex(r"[\"'{,\s](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']?\s*:", re.IGNORECASE)
 _OBJECT = regex(r"\s*\{\s*\"")
 _WHAT = "a relationship"
@@ -81,7 +80,7 @@ def _relationship(
     if embedded.node is None:
         return None, embedded.problems
     fields, context, wrong = _fields(embedded.node, source)
-    line = source.position(definition.span.start).line
+    line = source.lines.line(definition.span.start)
     at = tuple(references.get(label_key(definition.label), ()))
     relationship = Relationship(definition, form, embedded.node, fields, context, span, line, at)
     return relationship, (*embedded.problems, *wrong)
@@ -110,12 +109,12 @@ def _is_meant(form: RelationshipForm, text: str, embedded: Embedded) -> bool:
         return True
     if embedded.node is None:
         return bool(_MEANT.search(text)) or (form == "backticked" and bool(_OBJECT.match(text)))
-    return form == "backticked" or any(squashed(entry.key.text) in _KNOWN for entry in embedded.node)
+    return form == "backticked" or any(squashed(entry.key.text) in RELATIONSHIP_NAMES for entry in embedded.node)
 
 
 def _fields(node: Mapping, source: SourceText) -> tuple[Fields, Fields, tuple[Problem, ...]]:
     anchor = Span(node.span.start, node.span.start + 1)
-    named, cases = in_kebab_case(node, RELATIONSHIP, source)
+    named, cases = in_kebab_case(node, RELATIONSHIP_NAMES, source)
     entries, wrong = read_fields(named, RELATIONSHIP, Owner(_WHAT, anchor, unknown=Severity.INFO))
     context = entries["context"].value if "context" in entries else None
     if not isinstance(context, Mapping):

@@ -16,7 +16,7 @@ from prosa.data import Entry, Mapping
 from prosa.diagnostics import Fix, Problem, Severity
 from prosa.dialects.fields import Owner, read_fields
 from prosa.dialects.magi.embedded import Embedded, Lenient, Pieces, comment_lines, joined, read_embedded
-from prosa.dialects.magi.fields import SCRIPT, in_kebab_case
+from prosa.dialects.magi.fields import SCRIPT, SCRIPT_NAMES, in_kebab_case
 from prosa.dialects.magi.model import Fields, Script
 from prosa.document import Document, Fence
 from prosa.regex import regex
@@ -53,7 +53,7 @@ def _script(
     document: Document, fence: Fence, comments: dict[int, Span], seen: set[str]
 ) -> tuple[Script, tuple[Problem, ...]]:
     source = document.source
-    opening_line = source.position(fence.span.start).line
+    opening_line = source.lines.line(fence.span.start)
     pieces = joined(source, fence.content, _content_start(source, opening_line, fence))
     embedded = read_embedded(pieces, "script-syntax", "an ai-script block", tolerant=True)
     pure, passed = _passed_over(source, fence, pieces, embedded)
@@ -73,7 +73,7 @@ def fields_of(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Pro
     """Return the well-formed fields of one script and what is wrong with the others."""
     if embedded.node is None:
         return Fields({}), ()
-    named, problems = in_kebab_case(embedded.node, SCRIPT, source)
+    named, problems = in_kebab_case(embedded.node, SCRIPT_NAMES, source)
     anchor = Span(embedded.node.span.start, embedded.node.span.start + 1)
     entries, wrong = read_fields(named, SCRIPT, Owner("an ai-script block", anchor, unknown=Severity.INFO))
     return Fields(entries), (
