@@ -17,8 +17,9 @@ from prosa.diagnostics import Annotation, Applicability, Fix, Problem, Severity
 from prosa.document import Def, Ref
 from prosa.rules import analyzer
 from prosa.rules.analyzer import Analyzer
-from prosa.rules.cache import Analysis, NotPlain, Suppression, from_row, to_row
+from prosa.rules.cache import NotPlain, from_row, to_row
 from prosa.rules.engine import Checked, check
+from prosa.rules.findings import Analysis, Suppression
 from prosa.rules.policy import Profile
 from prosa.rules.rule import DocumentFacts, LocalLink
 from prosa.source import Edit, SourceText, Span

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.files import config_dir
-from prosa.adapters.files.trust_store import TrustStore, check_agreement
-from prosa.render.plain import safe
+from prosa.adapters.files.agreement_store import check_agreement
 from prosa.runtime.errors import NotTrusted
 from prosa.runtime.program import reachable
 
 if TYPE_CHECKING:
+    from prosa.adapters.files.trust_store import TrustStore
     from prosa.app.options import Environment, Options
     from prosa.runtime.ports import Origin, ServerConfig, ServerSession, ToolServers
     from prosa.runtime.program import Program
@@ -114,12 +114,18 @@ def _permitted(origin: Origin, options: Options, environment: Environment) -> bo
 
 
 def _trusts(path: str, digest: str, environ: Mapping[str, str]) -> bool:
-    return bool(digest) and TrustStore(config_dir(environ)).trusts(Path(path), digest)
+    return bool(digest) and _trust_store(environ).trusts(Path(path), digest)
 
 
 def _state(path: str, environ: Mapping[str, str]) -> str:
-    known = bool(path) and TrustStore(config_dir(environ)).knows(Path(path))
+    known = bool(path) and _trust_store(environ).knows(Path(path))
     return "was changed since you trusted it" if known else "is not trusted"
+
+
+def _trust_store(environ: Mapping[str, str]) -> TrustStore:
+    from prosa.adapters.files.trust_store import TrustStore
+
+    return TrustStore(config_dir(environ))
 
 
 def _refused(servers: Sequence[ServerConfig], environment: Environment) -> NotTrusted:
@@ -147,4 +153,6 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _short(text: str) -> str:
+    from prosa.render.plain import safe
+
     return safe(text if len(text) <= MAX_COMMAND else f"{text[:MAX_COMMAND]}…")

@@ -13,17 +13,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.adapters.files import config_dir
-from prosa.adapters.files.read import digest_bytes, real_path
-from prosa.adapters.files.trust_store import (
+from prosa.adapters.files.agreement_store import (
     AGREEMENT_VARIABLE,
-    MAX_TRUSTED_BYTES,
-    Trusted,
-    TrustStore,
     agreement_path,
     check_agreement,
     load_agreement,
     save_agreement,
 )
+from prosa.adapters.files.read import digest_bytes, real_path
+from prosa.adapters.files.trust_store import MAX_TRUSTED_BYTES, Trusted, TrustStore
 from prosa.dialects.markdownlang.agreement import AgreementRecord
 from prosa.source import FileProblem
 

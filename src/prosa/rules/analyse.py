@@ -22,8 +22,8 @@ from prosa.document.model import Cover
 from prosa.document.references import MADE_LATER, is_named_later
 from prosa.document.tags import obsidian_comments
 from prosa.regex import regex
-from prosa.rules.cache import Analysis
 from prosa.rules.files import RecordingFiles
+from prosa.rules.findings import Analysis
 from prosa.rules.registry import document_checks, rules_of
 from prosa.rules.rule import DocumentFacts, Environment, LocalLink, Subject, found_by
 from prosa.rules.suppressions import find_suppressions

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from prosa.dialects.dialect import Hints
 from prosa.dialects.table import dialect_of_path
 from prosa.rules.cache import (
-    Analysis,
     KeptFacts,
     NotPlain,
     Stamped,
@@ -24,9 +23,9 @@ from prosa.rules.cache import (
     from_row,
     to_facts_row,
     to_row,
-    unreadable,
 )
 from prosa.rules.files import still_holds
+from prosa.rules.findings import Analysis, unreadable
 from prosa.rules.rule import DocumentFacts
 from prosa.source import FileProblem, Files, SourceText
 

@@ -19,8 +19,8 @@ from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects import DialectName
 from prosa.rules.analyzer import Analyzer, Sighted, facts_beside
-from prosa.rules.cache import Analysis, ProgramFindings, Suppression
 from prosa.rules.corpus_names import CorpusNames
+from prosa.rules.findings import Analysis, ProgramFindings, Suppression
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks

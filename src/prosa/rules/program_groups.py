@@ -15,8 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.rules.analyzer import ENOUGH, Analyzer
-from prosa.rules.cache import Analysis, NotPlain, ProgramFindings, from_group_row, to_group_row
+from prosa.rules.cache import NotPlain, from_group_row, to_group_row
 from prosa.rules.files import RecordingFiles, files_of, still_holds
+from prosa.rules.findings import Analysis, ProgramFindings
 from prosa.source.files import sha256
 
 if TYPE_CHECKING:

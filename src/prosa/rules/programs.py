@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.markdownlang.as_dialect import masked
-from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
-from prosa.rules.cache import MARK, ProgramFindings, Suppression
+from prosa.rules.findings import MARK, ProgramFindings, Suppression
 from prosa.rules.policy import Policy, diagnosed, ordered
 from prosa.rules.registry import program_checks, rule_named, rules_of
 from prosa.rules.rule import ProgramSubject, found_by
 from prosa.source import Files, SourceText
+
+if TYPE_CHECKING:
+    from prosa.dialects.reading import DialectReading
 
 
 class CheckedProgram(Struct, frozen=True):

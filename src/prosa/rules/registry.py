@@ -54,8 +54,10 @@ def document_checks(dialect: DialectName) -> tuple[Bound[DocumentCheck[object]],
 
 @cache
 def program_checks() -> tuple[Bound[ProgramCheck], ...]:
-    """Return the rules of a program with its imports."""
-    return tuple(each for rules in _sets_of("markdownlang", corpus=False) for each in _in_order(rules.programs))
+    """Return the rules of a program with its imports; those of any document are not loaded for them."""
+    rules = rule_set("markdownlang")
+    rules.load(corpus=False)
+    return tuple(_in_order(rules.programs))
 
 
 @cache
@@ -77,7 +79,7 @@ def rule_named(name: str) -> Rule:
     for rules in _sets.values():
         if (rule := rules.rules.get(name)) is not None:
             return rule
-    for folder in FOLDERS:
+    for folder in ("document", *FOLDERS):
         if (rule := _whole(folder).rules.get(name)) is not None:
             return rule
     raise KeyError(name)

@@ -23,10 +23,10 @@ from prosa.dialects import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
-from prosa.rules.cache import Analysis, ProgramFindings
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_among, corpus_of, ranked
 from prosa.rules.files import files_of
+from prosa.rules.findings import Analysis, ProgramFindings
 from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
 from prosa.rules.readers import Readers

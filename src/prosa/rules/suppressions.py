@@ -23,7 +23,7 @@ from prosa.diagnostics import Fix, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import FrontReading
 from prosa.regex import regex
-from prosa.rules.cache import MARK, Suppression
+from prosa.rules.findings import MARK, Suppression
 from prosa.rules.registry import names_and_codes, removed, rule_named, selected, selects
 from prosa.rules.rule import Rule
 from prosa.source import Edit, SourceText, Span

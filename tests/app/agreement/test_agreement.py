@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.files.trust_store import agreement_path, check_agreement, load_agreement, save_agreement
+from prosa.adapters.files.agreement_store import agreement_path, check_agreement, load_agreement, save_agreement
 from prosa.cli.agree import MAX_ATTEMPTS, agree
 from prosa.cli.main import main
 from prosa.cli.markdownlang import main as markdownlang

@@ -1,4 +1,10 @@
-"""Files: rooted reading, atomic writing, the places a user keeps settings and caches."""
+"""Files: rooted reading, atomic writing, the places a user keeps settings and caches.
+
+What writes loads on first use: most commands only read.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from prosa.adapters.files.places import (
     UnsafePlace,
@@ -12,7 +18,9 @@ from prosa.adapters.files.places import (
     private_dir,
 )
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles
-from prosa.adapters.files.write import FileChanged, replace_file, write_output
+
+if TYPE_CHECKING:
+    from prosa.adapters.files.write import FileChanged, replace_file, write_output
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -30,3 +38,11 @@ __all__ = [
     "replace_file",
     "write_output",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.write"), name)
+    return found

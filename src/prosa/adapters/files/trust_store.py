@@ -1,8 +1,7 @@
-"""What a user decided, in files outside every tree: trusted documents and stored keys (X7), the agreement (L38, L41,
-LA29).
+"""What a user decided, in files outside every tree: trusted documents and stored keys (X7).
 
 Any edit of a document ends its trust. A record or a file of keys that others can write is refused, because it decides
-what runs here and where text goes. An unreadable agreement counts as none and is never overwritten silently.
+what runs here and where text goes.
 """
 
 from __future__ import annotations
@@ -13,27 +12,15 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.files.places import home
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
 from prosa.adapters.files.write import FileChanged, replace_file
 from prosa.data import JsonError, parse_json
-from prosa.dialects.markdownlang.agreement import (
-    COMMAND,
-    HOW_TO_ACCEPT,
-    MAX_RECORD_CHARACTERS,
-    PHRASES,
-    AgreementRecord,
-    index_of,
-    parse_record,
-    write_record,
-)
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.runtime.errors import AgreementRequired, RunError
+from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
 from prosa.source.files import sha256
 
@@ -168,51 +155,6 @@ def _documents(path: Path) -> tuple[Trusted, ...]:
 def _trusted(path: Path) -> Trusted:
     real = real_path(path)
     return Trusted(real, RootedFiles().digest(path, MAX_TRUSTED_BYTES))
-
-
-AGREEMENT_FILE = ".markdownlang-agreement.json"
-# Holds one of the sixteen phrases for use without a terminal (LA29).
-AGREEMENT_VARIABLE = "MARKDOWNLANG_AGREE"
-
-
-def agreement_path(environ: Mapping[str, str]) -> Path:
-    """Return `~/.markdownlang-agreement.json`, with ``HOME`` honoured (L38)."""
-    return home(environ) / AGREEMENT_FILE
-
-
-def load_agreement(environ: Mapping[str, str]) -> AgreementRecord | str:
-    """Return the stored record, or why there is none: an empty text when there is no file, else a sentence with its
-    path."""
-    path = agreement_path(environ)
-    try:
-        found = parse_record(decode(path, read_bytes(path, path, MAX_RECORD_CHARACTERS)))
-    except FileProblem as problem:
-        return "" if problem.kind == "missing" else f"{problem}, so the agreement counts as not accepted."
-    return found if isinstance(found, AgreementRecord) else f"{path} {found}, so the agreement counts as not accepted."
-
-
-def save_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
-    """Store that this phrase was accepted now, and return the path. Raises `OSError` where home is not writable."""
-    path = agreement_path(environ)
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    replace_file(path, write_record(AgreementRecord(now, phrase_index)))
-    return path
-
-
-def check_agreement(environ: Mapping[str, str]) -> None:
-    """Require the agreement before a markdownlang program runs. Raises `AgreementRequired` (L41).
-
-    Passes with a stored record, or with a phrase in ``MARKDOWNLANG_AGREE``, which stores nothing.
-    """
-    found = load_agreement(environ)
-    if isinstance(found, AgreementRecord) or index_of(environ.get(AGREEMENT_VARIABLE, "")) is not None:
-        return
-    lines = ["The markdownlang agreement has not been accepted yet. It gates running markdownlang programs."]
-    if found:
-        lines.append(found)
-    if environ.get(AGREEMENT_VARIABLE):
-        lines.append(f"{AGREEMENT_VARIABLE} is set, but holds none of the {len(PHRASES)} phrases.")
-    raise AgreementRequired("\n".join(lines), hint=HOW_TO_ACCEPT.format(command=COMMAND))
 
 
 KEYS_FILE = "keys.toml"

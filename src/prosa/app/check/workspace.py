@@ -28,10 +28,10 @@ from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.rewalk import RecentWalks
 from prosa.rules.analyzer import Analyzer
-from prosa.rules.cache import unreadable
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_alone
 from prosa.rules.files import Overlay
+from prosa.rules.findings import unreadable
 from prosa.rules.policy import Profile, diagnosed, ordered
 from prosa.rules.resident import ResidentCorpus
 from prosa.rules.rule import DocumentFacts

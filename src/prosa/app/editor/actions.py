@@ -13,7 +13,7 @@ from prosa.app.check.workspace import Workspace
 from prosa.app.editor.changes import Edit, edits_between
 from prosa.diagnostics import Applicability, Diagnostic
 from prosa.dialects.reading import DialectReading
-from prosa.rules.cache import MARK
+from prosa.rules.findings import MARK
 from prosa.rules.fix import ends_lines_with_crlf, fix_documents, format_text, with_kept_hash, with_line_ends
 from prosa.rules.suppressions import find_suppressions
 from prosa.source import LineIndex, SourceText, apply_edits

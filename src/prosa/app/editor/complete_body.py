@@ -34,7 +34,7 @@ from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTIN
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, PRAPTI
 from prosa.regex import regex
-from prosa.rules.cache import MARK
+from prosa.rules.findings import MARK
 from prosa.rules.registry import all_rules
 from prosa.source import Span
 

@@ -35,7 +35,7 @@ from prosa.document.standing import standing
 from prosa.graph.records import title_of
 from prosa.regex import regex
 from prosa.render.plain import safe
-from prosa.rules.cache import MARK
+from prosa.rules.findings import MARK
 from prosa.rules.registry import find_rule, page_of
 from prosa.schema import describe_inputs
 from prosa.schema.inputs import InputField

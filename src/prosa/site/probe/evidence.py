@@ -22,8 +22,8 @@ from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import resolve
 from prosa.rules.analyzer import Analyzer
-from prosa.rules.cache import Analysis
 from prosa.rules.engine import check_corpus
+from prosa.rules.findings import Analysis
 from prosa.rules.rule import Corpus
 from prosa.site.skills_index import SkillEntry
 from prosa.site.values import is_json
