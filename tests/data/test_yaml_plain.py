@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.data.yaml import read_events, read_yaml
+from prosa.data.yaml import read_yaml
+from prosa.data.yaml_events import read_events
 from prosa.data.yaml_plain import read_plain_yaml
 from tests.depth import examples
 

@@ -28,8 +28,7 @@ from prosa.records.summary import Output, RunResult
 from prosa.runtime.errors import OutputRefused
 from prosa.runtime.events import ignore
 from prosa.runtime.ports import Provider
-from prosa.runtime.program import Program
-from prosa.runtime.skill import takes_request
+from prosa.runtime.program import Program, takes_request
 
 
 @takes(RunOptions)

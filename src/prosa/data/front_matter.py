@@ -16,7 +16,6 @@ _FENCE = "---"
 _BOM = "\ufeff"
 _BEGINS = "- \t–—"
 """What a line begins with that is a fence or nearly one."""
-_LINE = regex(r"[^\r\n]*")
 _LINE_END = regex(r"\r\n|\n|\r")
 _CLOSE = regex(r"(?:\r\n|\n|\r)(---)(?=[\r\n]|\Z)")
 _LOOSE_OPEN = regex(r"---[ \t]*")
@@ -65,8 +64,10 @@ def split_front_matter(text: str, *, loose: bool = False) -> tuple[FrontMatter |
 
 
 def _line_at(text: str, start: int) -> Span:
-    match = _LINE.match(text, start)
-    return Span(start, match.end() if match else start)
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    carriage = text.find("\r", start, end)
+    return Span(start, end if carriage < 0 else carriage)
 
 
 def _after_line_end(text: str, offset: int) -> int:

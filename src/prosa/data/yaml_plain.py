@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence
-from prosa.data.yaml_build import WORDS, TooManyDigits, core_value
+from prosa.data.yaml_core import WORDS, TooManyDigits, core_value
 from prosa.regex import regex
 from prosa.source import Span
 

@@ -25,7 +25,8 @@ from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import OutputForm, Program, program_tool_spec, reachable, server_tool_spec, worded
 from prosa.runtime.prompt import Transcript, messages
-from prosa.runtime.skill import PYTHON_SPEC, skill_specs
+from prosa.runtime.python_tool import PYTHON_SPEC
+from prosa.runtime.skill import skill_specs
 from prosa.schema import Lowered
 from prosa.schema.lower import without_booleans
 

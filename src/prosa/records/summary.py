@@ -17,7 +17,6 @@ from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Message, Meter, Usage
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
-from prosa.runtime.skill import skill_named
 from prosa.source.values import PartlyCompared, PartlyShown
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ class Tally(Struct):
                 self.cut = event.cut
             case events.ToolCalled(kind=kind) if kind != "program":
                 self.tools_called += 1
-                if (name := skill_named(event)) is not None:
+                if (name := event.skill) is not None:
                     self._loading[event.path] = name
             case events.ToolAnswered(is_error=False, path=path) if path in self._loading:
                 self._loaded.add(path)

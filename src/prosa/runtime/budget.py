@@ -213,6 +213,10 @@ class Budget(Struct):
     _told: set[str] = field(default_factory=set)
     _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
+    def around(self, provider: Provider, service: str | None, meter: Meter | None = None) -> Budgeted:
+        """Return a provider whose calls are charged to this budget."""
+        return Budgeted(provider, self, service, meter or Meter())
+
     def require(self) -> None:
         """Raise `BudgetSpent` if nothing is left."""
         if self.ledger.spent >= self.ledger.named:

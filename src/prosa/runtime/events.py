@@ -4,6 +4,7 @@ the summary) is a listener; the loop knows none of them.
 
 from __future__ import annotations
 
+import json
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -85,6 +86,10 @@ class ModelAnswered(Struct, frozen=True):
     finish: Finish = "stop"
 
 
+LOAD_TOOL = "skill"
+"""The tool with which a model loads a skill."""
+
+
 class ToolCalled(Struct, frozen=True):
     """A tool call starts; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call,
     ``path`` its place in the run, such as ``1.0``."""
@@ -95,6 +100,18 @@ class ToolCalled(Struct, frozen=True):
     arguments: str
     call: str
     path: str = ""
+
+    @property
+    def skill(self) -> str | None:
+        """The skill that the call is to load; None for any other call."""
+        if self.kind != "skill" or self.tool != LOAD_TOOL:
+            return None
+        try:
+            arguments = json.loads(self.arguments or "{}")
+        except ValueError:
+            return None
+        name = arguments.get("name") if isinstance(arguments, dict) else None
+        return name if isinstance(name, str) else None
 
 
 class ToolAnswered(Struct, frozen=True):

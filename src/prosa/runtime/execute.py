@@ -27,8 +27,8 @@ from prosa.runtime.output import contract_of
 from prosa.runtime.pacing import counting
 from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
+from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.runtime.server_pool import ServerPool
-from prosa.runtime.skill import PREFERRED_PYTHON
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 

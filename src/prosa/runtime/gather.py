@@ -25,8 +25,8 @@ from prosa.runtime.errors import (
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, SteadyTool, Tool, ToolResult
 from prosa.runtime.program import Program, program_tool_spec, server_tool_spec, worded
+from prosa.runtime.python_tool import PythonTool
 from prosa.runtime.server_pool import ServerPool, WaitingServer, offered
-from prosa.runtime.skill import PythonTool, skill_tools
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
 
@@ -48,7 +48,10 @@ async def gather_tools(
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
-    tools += skill_tools(program.skills, world.skills, world.sandbox, program.limits)
+    if program.skills:
+        from prosa.runtime.skill import skill_tools
+
+        tools += skill_tools(program.skills, world.skills, world.sandbox, program.limits)
     if tickets is not None:
         from prosa.runtime.mail_tools import mail_tools
 

@@ -23,7 +23,7 @@ from prosa.runtime.pacing import with_retries
 from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
 from prosa.runtime.prompt import Transcript
-from prosa.runtime.skill import PYTHON_SPEC
+from prosa.runtime.python_tool import PYTHON_SPEC
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 

@@ -169,3 +169,27 @@ def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
 
 def _as_object(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     return {"type": "object", **schema} if "properties" in schema else {"type": "object", "properties": {}, **schema}
+
+
+class SkillText(Struct, frozen=True):
+    """The template of a program that is one skill: the request, or the instructions filled with it where they take
+    arguments, as agents fill them."""
+
+    skill: Skill | None = None
+
+    @property
+    def text(self) -> str:
+        """What stands for it in a digest."""
+        return "{{ .request }}" if self.skill is None else self.skill.instructions
+
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+        """Return the user message. ``data`` has satisfied the input schema."""
+        del schema
+        request = data.get("request") if isinstance(data, dict) else None
+        text = request if isinstance(request, str) else ""
+        return text if self.skill is None else self.skill.text(text)
+
+
+def takes_request(template: Body) -> bool:
+    """Return whether a program is a skill, or a request alone: its input is one text."""
+    return isinstance(template, SkillText)

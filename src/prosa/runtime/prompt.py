@@ -17,7 +17,6 @@ from prosa.runtime.messages import Message, ModelReply, ToolCall, sequence
 from prosa.runtime.output import Contract
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.skill import skills_text
 
 EMPTY_ANSWER = "(an empty answer)"
 
@@ -66,7 +65,7 @@ def messages(
     A conversation has its own system messages; what else there is to say stands below them, in the same message.
     """
     if program.conversation:
-        notice = _joined(skills_text(program.skills), contract.rule, *_notices(program, rejected, final=final))
+        notice = _joined(_skills(program), contract.rule, *_notices(program, rejected, final=final))
         return sequence((*program.conversation, *_system(notice), *transcript.messages))
     system = system_text(program, contract, rejected, final=final)
     return sequence((*_system(system), Message("user", body), *transcript.messages))
@@ -82,8 +81,15 @@ def system_text(program: Program, contract: Contract, rejected: Sequence[str], *
     (L13)."""
     preferred = PREFER_RULE.format(tools=program.preferred) if program.preferred else ""
     notices = _notices(program, rejected, final=final)
-    skills = skills_text(program.skills)
-    return _joined(program.instructions, program.description, skills, preferred, contract.rule, *notices)
+    return _joined(program.instructions, program.description, _skills(program), preferred, contract.rule, *notices)
+
+
+def _skills(program: Program) -> str:
+    if not program.skills:
+        return ""
+    from prosa.runtime.skill import skills_text
+
+    return skills_text(program.skills)
 
 
 def _notices(program: Program, rejected: Sequence[str], *, final: bool) -> list[str]:

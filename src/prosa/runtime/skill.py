@@ -1,5 +1,4 @@
-"""Skills in a run (X32): their description for the model, and the tools to read and use one; and the built-in tool
-``python`` (L22), which runs in the same sandbox as their scripts.
+"""Skills in a run (X32): their description for the model, and the tools to read and use one.
 
 In: skills as values, and the ports that open their files and run their scripts. Out: text for the system message, and
 tools. Disclosure is progressive: an offered skill shows its name and description, and its instructions when the model
@@ -16,12 +15,12 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
-from prosa.runtime.events import ToolCalled
+from prosa.runtime.events import LOAD_TOOL
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import MOUNT, Body, Sandbox, SandboxResult, SkillFiles, SteadyTool, Tool, ToolResult
+from prosa.runtime.ports import MOUNT, Sandbox, SkillFiles, SteadyTool, Tool, ToolResult
+from prosa.runtime.python_tool import result_of
 
-LOAD_TOOL = "skill"
 READ_TOOL = "skill_read"
 RUN_TOOL = "skill_run"
 
@@ -65,30 +64,6 @@ class Skill(Struct, frozen=True):
         """Return its instructions as a model reads them, with the request where they want it."""
         text = self.instructions.replace(FOLDER, MOUNT)
         return text if self.arguments is None else filled(text, request, self.arguments)
-
-
-def takes_request(template: Body) -> bool:
-    """Return whether a program is a skill, or a request alone: its input is one text."""
-    return isinstance(template, SkillText)
-
-
-class SkillText(Struct, frozen=True):
-    """The template of a program that is one skill: the request, or the instructions filled with it where they take
-    arguments, as agents fill them."""
-
-    skill: Skill | None = None
-
-    @property
-    def text(self) -> str:
-        """What stands for it in a digest."""
-        return "{{ .request }}" if self.skill is None else self.skill.instructions
-
-    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
-        """Return the user message. ``data`` has satisfied the input schema."""
-        del schema
-        request = data.get("request") if isinstance(data, dict) else None
-        text = request if isinstance(request, str) else ""
-        return text if self.skill is None else self.skill.text(text)
 
 
 # The text in the system message.
@@ -346,63 +321,3 @@ exec(__code)
 """
 """What starts a script in the sandbox: its arguments, its standard input, its working folder, and at its end the text
 files that it wrote."""
-
-
-def skill_named(call: ToolCalled) -> str | None:
-    """Return the skill that a tool call is to load; None for any other call."""
-    if call.kind != "skill" or call.tool != LOAD_TOOL:
-        return None
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except ValueError:
-        return None
-    name = arguments.get("name") if isinstance(arguments, dict) else None
-    return name if isinstance(name, str) else None
-
-
-PYTHON_SPEC = ToolSpec(
-    name="python",
-    description=(
-        "Runs Python code in a sandbox: the standard library, a temporary directory, no network. "
-        "Every call starts a fresh interpreter. Print what you want to see."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {"code": {"type": "string", "description": "the program to run"}},
-        "required": ["code"],
-        "additionalProperties": False,
-    },
-)
-
-PREFERRED_PYTHON = "the `python` tool"
-"""The preference of a program that names the built-in interpreter (L24, LA17)."""
-
-
-class PythonTool(SteadyTool, frozen=True):
-    """The sandbox as a tool, within the limits of one program (L23)."""
-
-    sandbox: Sandbox
-    limits: Limits
-    spec: ClassVar[ToolSpec] = PYTHON_SPEC
-    kind: ClassVar[Literal["python"]] = "python"
-
-    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Run ``arguments["code"]``."""
-        del path
-        limits = self.limits
-        ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
-        return result_of(ran, limits)
-
-
-def result_of(ran: SandboxResult, limits: Limits) -> ToolResult:
-    """Return what a program in the sandbox printed, within the limit of a tool result."""
-    stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
-    content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
-    return ToolResult(content, is_error=ran.error is not None)
-
-
-def _fit(text: str, limit: int) -> str:
-    """Output small enough that the JSON around it stays whole."""
-    if len(text) <= limit // 4 or len(encoded := text.encode("utf-8", "replace")) <= limit:
-        return text
-    return encoded[:limit].decode("utf-8", "ignore") + f"\n[cut: {len(encoded)} bytes of output, {limit} shown]\n"

@@ -22,8 +22,9 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.front import FrontReading
 from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.dialects.reading import open_document
+from prosa.runtime.events import LOAD_TOOL
 from prosa.runtime.ports import ServerTool, ToolResult
-from prosa.runtime.skill import CHOOSE, LOAD_TOOL, MAX_DESCRIPTION, MAX_TOLD, READ_TOOL
+from prosa.runtime.skill import CHOOSE, MAX_DESCRIPTION, MAX_TOLD, READ_TOOL
 from prosa.site.archive import MOST_BYTES, MOST_FILES, SKILL_FILE
 from prosa.source import SourceText
 

@@ -21,13 +21,12 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_servers
 from prosa.app.run import service
 from prosa.app.run.recorded import RecordedRun, open_recorded
-from prosa.app.run.world import budget_of, known_prices, new_tally, open_world, system_clock, telemetry_of
+from prosa.app.run.world import budget_of, budget_within, new_tally, open_world, system_clock, telemetry_of
 from prosa.app.runs import J, Job, Outcome, Refused
 from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
 from prosa.records.summary import RunResult, Summary, Tally, Together, before_start
 from prosa.runtime.accept import accept_input
-from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute, exit_stack
@@ -38,6 +37,7 @@ from prosa.runtime.program import reachable, with_model
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
     from prosa.adapters.telemetry.spans import Telemetry
+    from prosa.runtime.budget import Budget
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.mail import Mail
@@ -264,16 +264,14 @@ class Driver(Struct, frozen=True):
             if budget is not None and chosen.is_free:
                 budget.free.add(chosen.service)
         if self.budget is not None and meter is not None:
-            provider = Budgeted(provider, self.budget, chosen.service, meter)
+            provider = self.budget.around(provider, chosen.service, meter)
         if alone is not None:
-            provider = Budgeted(provider, alone, chosen.service)
+            provider = alone.around(provider, chosen.service)
         return provider if self.gate is None else self.gate(provider, chosen.service)
 
     def _alone(self, job: Job) -> Budget | None:
         """Return the budget of a job alone."""
-        if job.max_cost is None:
-            return None
-        return Budget(known_prices(self.environment.settings), Ledger(job.max_cost), notice=self.environment.notice)
+        return None if job.max_cost is None else budget_within(job.max_cost, self.environment)
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raise `PriceUnknown` where a budget cannot hold for one of the jobs, before any of them begins: that of

@@ -24,7 +24,6 @@ from prosa.app.options import Environment, Options, Otel
 from prosa.app.permission import PermittedServers
 from prosa.records.run import StorePlace, StoreServer
 from prosa.records.summary import Tally
-from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import RunError, SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
@@ -37,6 +36,7 @@ from prosa.source.remembered import remembered
 if TYPE_CHECKING:
     from prosa.adapters.telemetry.spans import Telemetry
     from prosa.records.replay import Player
+    from prosa.runtime.budget import Budget, Ledger
     from prosa.runtime.mail import Mail
     from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
     from prosa.runtime.program import Program
@@ -91,9 +91,13 @@ def sites(program: Program, options: Options, environment: Environment) -> Sites
 
 def budget_of(options: Options, environment: Environment) -> Budget | None:
     """Return the budget of one call, or what is left of one that it shares; None where the user named no cap."""
-    cap = options.max_cost
-    if cap is None:
-        return None
+    return None if options.max_cost is None else budget_within(options.max_cost, environment)
+
+
+def budget_within(cap: Decimal | Ledger, environment: Environment) -> Budget:
+    """Return the budget of a cap in US dollars, or what is left of one that is shared."""
+    from prosa.runtime.budget import Budget, Ledger
+
     ledger = cap if isinstance(cap, Ledger) else Ledger(cap)
     return Budget(known_prices(environment.settings), ledger, notice=environment.notice)
 
@@ -234,6 +238,8 @@ _AT_ONCE = 8
 def server_budget(cap: Decimal | None, environment: Environment, store: StorePlace | None = None) -> Budget:
     """Return the budget of all runs of one server, or of all servers that keep their runs in one database. Without a
     cap of the user's it counts known prices only."""
+    from prosa.runtime.budget import Budget, Ledger
+
     whole = DEFAULT_BUDGET if cap is None else cap
     ledger = Ledger(whole)
     if isinstance(store, StoreServer):

@@ -51,7 +51,7 @@ def given_input(
     program: Program, text: str | None, pairs: Sequence[str], console: Console, max_size: int | None = None
 ) -> Value:
     """Return the input of a program; of a skill the request, which may be given as words. Raises `WrongUse`."""
-    from prosa.runtime.skill import takes_request
+    from prosa.runtime.program import takes_request
 
     if not takes_request(program.template):
         return read_input(program.input_schema, text, pairs, console, max_size)
@@ -170,7 +170,7 @@ def program_help(path: Path, environment: Environment) -> str:
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
     from prosa.render.plain import safe
-    from prosa.runtime.skill import takes_request
+    from prosa.runtime.program import takes_request
     from prosa.schema import describe_inputs
 
     program = load_program(path, Options(), environment.settings, to_run=False, environ=environment.environ)

@@ -25,7 +25,7 @@ from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
 from prosa.runtime.ports import NamedTool, Origin, ServerConfig
 from prosa.runtime.program import Mailbox, Program
-from prosa.runtime.skill import PREFERRED_PYTHON
+from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.template import Template
 
 RAISABLE = frozenset({"iterations", "python_timeout", "python_memory"})

@@ -17,8 +17,8 @@ from prosa.dialects.skill_md.host_needs import host_needs
 from prosa.dialects.skill_md.model import MAX_NAME, SkillModel
 from prosa.document import Document
 from prosa.runtime.limits import Limits
-from prosa.runtime.program import Program
-from prosa.runtime.skill import Skill, SkillText
+from prosa.runtime.program import Program, SkillText
+from prosa.runtime.skill import Skill
 
 REQUEST = "request"
 
