@@ -177,7 +177,7 @@ def test_the_parser_of_pure_python_reads_the_same(monkeypatch: pytest.MonkeyPatc
 
     text = "a: [1, {b: 'x'}]\nc: |\n  d\n"
     expected = read_yaml(text)
-    monkeypatch.setattr("prosa.data.yaml._parser_class", lambda: yaml.SafeLoader)
+    monkeypatch.setattr("prosa.data.yaml_events._parser_class", lambda: yaml.SafeLoader)
     pure = read_yaml(text)
     assert expected.node is not None
     assert pure.node is not None

@@ -87,6 +87,8 @@ LATE: dict[str, str] = {
     "dialects.reading": "The parser of Markdown loads with the first body that is read.",
     "dialects.table": "The table loads each dialect with its first document.",
     "render.plain": "What tells which invisible characters are needed loads only for a text with some.",
+    "graph.closure": "What tells dialects apart loads only for an import from outside the root.",
+    "render.text": "What knows credentials loads only where a line of a document is quoted.",
     "rules.analyse": "The rules of programs load with the first program.",
     "rules.analyzer": "What reads documents loads in the process that reads them.",
     "rules.document.links": "What a project demands, and what resolves wikilinks, loads only where there is some.",

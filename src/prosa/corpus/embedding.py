@@ -84,6 +84,8 @@ def looks_classified(text: str) -> bool:
     The parsed fields do not count here: of a duplicate field a reader knows one, and of unclosed or invalid front
     matter perhaps none. A value other than plain text counts as the most restrictive.
     """
+    if text.isascii() and "classification" not in text.lower():
+        return False
     values = (_COMMENT.sub("", match["value"]).strip().casefold() for match in _SAID.finditer(head_of(text)))
     return any(value.startswith(tuple("[{*&!|>%@`")) or any(word in value for word in SECRET) for value in values)
 

@@ -21,7 +21,6 @@ from prosa.dialects.fields import text_of
 from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang import ImportRef, ProgramModel
 from prosa.dialects.markdownlang.read import read
-from prosa.dialects.reading import dialect_of
 from prosa.graph.cycles import Key, components, find_cycles
 from prosa.source import FileProblem, Files, SourceText
 
@@ -224,6 +223,8 @@ class _Loading(Struct):
             source = replace(self.outside(whole), path=str(target))
         except FileProblem as problem:
             return ResolvedImport(ref, "missing" if problem.kind == "missing" else "outside-root", real, problem.reason)
+        from prosa.dialects.reading import dialect_of
+
         if dialect_of(source) != "markdownlang":
             return ResolvedImport(ref, "outside-root", real, "does not read as a program")
         if real not in self.programs:

@@ -13,7 +13,6 @@ from msgspec import Struct
 from prosa.diagnostics import Annotation, Diagnostic, Severity
 from prosa.render.plain import safe, safe_source, width
 from prosa.source import SourceText, Span
-from prosa.source.credentials import masked
 
 _RESET = "\x1b[0m"
 _BOLD = "\x1b[1m"
@@ -146,6 +145,8 @@ _LONGEST = 2_000
 def _unread(text: str, start: int, end: int) -> str:
     """Return a piece of a text in which credentials are masked, so that no log repeats them."""
     begin = max(0, start - _LONGEST)
+    from prosa.source.credentials import masked
+
     return masked(text[begin : end + _LONGEST])[start - begin : end - begin]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from itertools import islice
 
 from msgspec import Struct
@@ -234,6 +233,8 @@ class _Filling:
             for name, declared in _mapping(schema.get("properties")).items():
                 source = None if name in result else self._with_default(declared)
                 if source is not None and self.used < MAX_DEFAULTS:
+                    from copy import deepcopy  # only here: it looks for the strings of Java at its import
+
                     self.used += 1
                     sources[name] = source
                     result[name] = deepcopy(source["default"])

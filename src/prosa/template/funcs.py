@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
-from unicodedata import category
 from urllib.parse import quote_plus
 
 from prosa.data import Value
@@ -294,6 +293,8 @@ def _goes_on(character: str, inside: bool) -> bool:
         return inside
     if character.isalnum() or character == "_":
         return True
+    from unicodedata import category  # only here: most words are letters
+
     kind = category(character)
     return inside if kind == "Cf" else kind.startswith("M")
 

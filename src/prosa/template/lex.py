@@ -4,12 +4,13 @@ In: any text. Out: tokens with offsets, trim markers already applied, comments r
 error token replaces the rest of the action. It sees no data. One pass, each character read a bounded number of times.
 """
 
-# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
+from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
-from unicodedata import category
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.regex import regex
 from prosa.template.errors import TemplateError, quoted
@@ -38,7 +39,7 @@ _TERMINATORS = frozenset(" \t\r\n.,|:()")
 _DIGITS = frozenset("0123456789")
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True):
     """A piece of the template. ``text`` is the source of the piece; for fields without the dot."""
 
     kind: Kind
@@ -62,6 +63,8 @@ def is_name(text: str) -> bool:
     """Return whether a text is made of letters and decimal digits of any script, ``_`` as in Go, and ``-`` (X11)."""
     if text.isascii():
         return True
+    from unicodedata import category  # only here: most names are in ASCII
+
     return all(each in "_-" or category(each)[0] == "L" or category(each) == "Nd" for each in text)
 
 

@@ -14,6 +14,7 @@ _QUOTED: Final = {
     "`": regex(r"`[^`]*`"),
 }
 _COMMENT: Final = regex(r"\{\{(?:-[ \t\r\n])?/\*")
+_COMMENT_OPENED: Final = len("{{- /*")
 
 
 def action_spans(text: str) -> tuple[Span, ...]:
@@ -32,7 +33,7 @@ def action_spans(text: str) -> tuple[Span, ...]:
 
 def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
     """Return the offset behind the closing delimiter, or -1. Quotes hide a delimiter, as they do for the lexer."""
-    comment = _COMMENT.match(text, opened)
+    comment = _COMMENT.match(text, opened) if "/*" in text[opened : opened + _COMMENT_OPENED] else None
     if comment:
         return _after(text, "}}", text.find("*/", comment.end()))
     at = opened + 2

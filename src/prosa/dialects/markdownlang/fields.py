@@ -329,7 +329,8 @@ _BAD = regex(r"[^A-Za-z0-9_-]")
 def tool_name(name: str) -> str:
     """Return the wire name of an imported program: each other character becomes `_`; a long name is cut and gets a
     hash."""
-    clean = _BAD.sub("_", name) or "_"
+    is_clean = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    clean = name if is_clean else _BAD.sub("_", name) or "_"
     if len(clean) <= MAX_TOOL_NAME:
         return clean
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
