@@ -210,6 +210,8 @@ RECORD_AGAIN = (
     "record it again with --record; --match path replays it anyway, --new live makes the calls that are not recorded"
 )
 
+LINE_ENDS = "only line ends differ, which Git may turn into CRLF: `*.md text eol=lf` in .gitattributes prevents it"
+
 
 class Player(Struct):
     """A journal that answers from a recording; ``name`` is its file, for messages.
@@ -363,7 +365,13 @@ class Difference(Struct, frozen=True):
     def error(self, path: str, name: str, what: str, more: str = "") -> ReplayDrift:
         """Return the error of a call that differs."""
         message = f"{what} {path} is not as recorded in {name}: {self.words}" + (f" ({more})" if more else "")
-        return ReplayDrift(message, path, self.pointer, self.recorded, self.now, nearest=path, hint=RECORD_AGAIN)
+        hint = LINE_ENDS if self._is_of_line_ends else RECORD_AGAIN
+        return ReplayDrift(message, path, self.pointer, self.recorded, self.now, nearest=path, hint=hint)
+
+    @property
+    def _is_of_line_ends(self) -> bool:
+        one, other = self.recorded, self.now
+        return isinstance(one, str) and isinstance(other, str) and one.splitlines() == other.splitlines()
 
 
 def first_difference(recorded: Value, now: Value) -> Difference | None:

@@ -89,6 +89,15 @@ def copied(reply: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(reply))
 
 
+def test_x27_a_checkout_with_other_line_ends_is_told_how_to_prevent_them(tmp_path: Path) -> None:
+    """A recording of Linux, replayed where Git writes CRLF."""
+    path, _ = recorded(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    status, at = command(path, "text=apples", "--replay", tmp_path / "tapes")
+    assert status == 1
+    assert "only line ends differ" in at.err and ".gitattributes" in at.err
+
+
 def test_x27_a_changed_prompt_is_named_with_its_place_and_both_texts(tmp_path: Path) -> None:
     """B3."""
     path, _ = recorded(tmp_path)
