@@ -46,6 +46,7 @@ def test_yw6_a_file_that_exists_is_not_overwritten(tmp_path: Path):
         (["ymj", "--profile", "note", "--output"], "--output"),
         (["ymj", "--profile", "card", "--summary", "x" * 121], "120"),
         (["ymj", "--profile", "card", "--output", "/no/such/folder/x.ymj"], "/no/such/folder"),
+        (["program", "no/such/x"], "no/such/x.md: the folder no/such does not exist"),
     ],
 )
 def test_wrong_use_says_what_to_do(arguments: list[str], said: str):

@@ -95,3 +95,9 @@ def test_x11_other_characters_make_no_name(character: str) -> None:
     with pytest.raises(TemplateError):
         Template(f"{{{{.a{character}}}}}")
     assert Template(f'{{{{index . "a{character}"}}}}').render({f"a{character}": "v"}) == "v"
+
+
+@pytest.mark.parametrize("text", [None, 5, b"x"])
+def test_a_template_that_is_no_text_is_refused_by_its_type(text: object):
+    with pytest.raises(TypeError, match=f"text is of the type {type(text).__name__}; expected str"):
+        Template(text)  # type: ignore[arg-type]

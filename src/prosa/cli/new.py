@@ -123,6 +123,10 @@ def _write(files: dict[Path, str], console: Console, *, dry_run: bool, folders: 
     for path in files:
         if os.path.lexists(path):
             raise _exists(path)
+        if not (folders or path.parent.is_dir()):
+            raise WrongUse(
+                f"{path}: the folder {path.parent} does not exist", hint="make it first, or name another one"
+            )
     from prosa.app.text_files import write_new
 
     for path, text in files.items():

@@ -271,18 +271,19 @@ def _is_text(node: Node) -> bool:
 
 
 def _wrong_type(name: str, wanted: str, node: Node) -> Problem:
-    return Problem("wrong-type", f"{name} must be {wanted}, not {type_name(node)}", node.span)
+    return Problem("wrong-type", f"{name} must be {wanted}, not {type_name(node, wanted)}", node.span)
 
 
-def type_name(node: Node) -> str:
-    """Return what a node is, for people."""
+def type_name(node: Node, wanted: str = "") -> str:
+    """Return what a node is, for people who wanted something else: of a number with a fraction its text, where only
+    whole ones are."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
         return "a list"
     if node.value is None:
         return "null"
-    if isinstance(node.value, bool):
+    if isinstance(node.value, bool) or (isinstance(node.value, float) and "whole number" in wanted):
         return f"`{shown(node.text)}`"
     return "a number" if isinstance(node.value, (int, float)) else "a string"
 

@@ -36,10 +36,12 @@ def template_problems(text: str) -> tuple[TemplateError, ...]:
 class Template:
     """A template in Go's `text/template` language as decided in X11–X14.
 
-    Raises `TemplateError` when the text does not parse.
+    Raises `TemplateError` when the text does not parse, TypeError for anything else than a text.
     """
 
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"text is of the type {type(text).__name__}; expected str")
         self.text = text
         self.tree = parse(text, _FUNCTIONS)
         self._checked: tuple[Mapping[str, Value] | bool, tuple[Undeclared, ...]] | None = None

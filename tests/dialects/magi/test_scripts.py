@@ -85,6 +85,11 @@ def test_a_wrong_field_is_reported_at_its_place(field: str, value: object, rule:
     assert [each.rule for each in wrong] == [rule]
 
 
+def test_m32_a_number_with_a_fraction_is_shown_where_whole_ones_are_wanted():
+    (wrong,) = reading(block({"script-id": "a", "prompt": "b", "retry-times": 1.5}))[1]
+    assert wrong.message == "`retry-times` must be a whole number, not `1.5`"
+
+
 def test_m35_a_bad_schema_is_located():
     """M35."""
     assert found(script('"output-schema": {"type": "object", "properties": {"n": {"type": "integr"}}}')) == [
