@@ -313,3 +313,34 @@ def test_hw4_names_that_no_file_can_have_are_not_there(tmp_path: Path, name: str
         with serve(folder, {"a.md": "# A\n"}) as site:
             for ending in ("", "/", ".md", ".json"):
                 assert site.get(f"/{quote(name)}{ending}").status == 404
+
+
+@pytest.mark.parametrize("size", [10, 1024 * 1024 + 1], ids=["held", "read in pieces"])
+def test_h7_parts_of_a_film_are_served_as_browsers_ask_for_them(serve: Serve, size: int) -> None:
+    """RFC 9110, section 14: Safari plays no film from a server that only has the whole."""
+    film = bytes(at % 251 for at in range(size))
+    site = serve({"index.md": "# A\n\n![f](f.mp4)\n", "f.mp4": film})
+    whole = site.get("/f.mp4")
+    assert (whole.status, whole["accept-ranges"], whole.body) == (200, "bytes", film)
+
+    def part(asked: str, **more: str) -> tuple[int, str, bytes]:
+        headers = [("range", asked), *((name.replace("_", "-"), value) for name, value in more.items())]
+        said = site.get("/f.mp4", headers=headers)
+        assert said["content-length"] == str(len(said.body))
+        return said.status, said["content-range"], said.body
+
+    assert part("bytes=0-1") == (206, f"bytes 0-1/{size}", film[:2])
+    assert part("bytes=3-") == (206, f"bytes 3-{size - 1}/{size}", film[3:])
+    assert part("bytes=-4") == (206, f"bytes {size - 4}-{size - 1}/{size}", film[-4:])
+    assert part(f"bytes=-{size * 2}") == (206, f"bytes 0-{size - 1}/{size}", film)
+    assert part(f"bytes=8-{size * 2}") == (206, f"bytes 8-{size - 1}/{size}", film[8:])
+    assert part("bytes=2-4", if_range=whole["etag"]) == (206, f"bytes 2-4/{size}", film[2:5])
+    for nowhere in (f"bytes={size}-", "bytes=-0"):
+        assert part(nowhere) == (416, f"bytes */{size}", b"")
+    for all_of_it in ("bytes=4-2", "bytes=-", "bytes=0-1,3-4", "lines=1-2", "bytes=x-2"):
+        assert part(all_of_it) == (200, "", film)
+    assert part("bytes=2-4", if_range='"old"') == (200, "", film)
+    asked = [("range", "bytes=0-1")]
+    assert site.get("/f.mp4", headers=[*asked, ("if-none-match", whole["etag"])]).status == 304
+    assert site.head("/f.mp4", headers=asked).status == 200
+    assert site.get("/", headers=asked).status == 200

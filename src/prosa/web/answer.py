@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.regex import regex
 from prosa.site.negotiate import entity_tag, is_known
@@ -128,18 +129,47 @@ async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[H
             await send({"type": "http.response.start", "status": 304, "headers": [*found.unchanged, *extra]})
             await send({"type": "http.response.body", "body": b""})
             return 304
+    if PARTS in found.headers and scope["method"] == "GET" and (part := _part(scope, found)) is not None:
+        found, start = part
+    else:
+        start = 0
     await send({"type": "http.response.start", "status": found.status, "headers": [*found.headers, *extra]})
     if found.piece is not None and scope["method"] != "HEAD":
-        await _send_pieces(send, found.piece, found.size)
+        await _send_pieces(send, found.piece, found.size, start)
     else:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else found.body})
     return found.status
 
 
-async def _send_pieces(send: Send, read: Piece, size: int) -> None:
-    """Send a body while it is read. Raises `ConnectionAbortedError` for one that became shorter, so that the client
-    does not take a part for the whole."""
-    sent = 0
+PARTS: Header = (b"accept-ranges", b"bytes")
+"""The header of an answer that can be had in parts: browsers play audio and video from no other."""
+
+_RANGE = regex(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+def _part(scope: Scope, found: Answer) -> tuple[Answer, int] | None:
+    """Return the requested part of an answer and where it starts; None for the whole (RFC 9110, section 14). Several
+    parts at once, other units, and parts of another state are answered with the whole."""
+    asked = _RANGE.fullmatch(header_of(scope, b"range"))
+    state = header_of(scope, b"if-range")
+    if asked is None or not (asked[1] or asked[2]) or state not in ("", found.tag):
+        return None
+    size = found.size if found.piece is not None else len(found.body)
+    start = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
+    end = min(size, int(asked[2]) + 1) if asked[1] and asked[2] else size
+    if asked[1] and asked[2] and int(asked[2]) < start:
+        return None
+    status, length, place = (206, end - start, f"{start}-{end - 1}") if start < end else (416, 0, "*")
+    changed = {b"content-length": str(length).encode(), b"content-range": f"bytes {place}/{size}".encode()}
+    head = (*(each for each in found.headers if each[0] not in changed), *changed.items())
+    if status == 416:
+        return Answer(416, head, b""), 0
+    return replace(found, status=206, headers=head, body=found.body[start:end], size=end), start
+
+
+async def _send_pieces(send: Send, read: Piece, size: int, sent: int = 0) -> None:
+    """Send a body up to ``size`` while it is read. Raises `ConnectionAbortedError` for one that became shorter, so that
+    the client does not take a part for the whole."""
     while sent < size:
         piece = (await asyncio.to_thread(read, sent))[: size - sent]
         if not piece:

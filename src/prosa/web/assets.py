@@ -25,7 +25,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | None:
     """Return a file of the site, a large one as pieces; None where it cannot be read."""
-    cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT)]
+    cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT), ("accept-ranges", "bytes")]
     size = found.stamp.size
     if WHOLE < size <= MAX_ASSET:
         tag = entity_tag(repr(tuple(found.stamp)).encode(), "s")
