@@ -86,8 +86,6 @@ def address_references(document: "Document") -> Iterator[Ref]:
 
 
 def _links(document: "Document") -> Iterator[Ref]:
-    from urllib.parse import unquote  # only here: a check of what is known follows no link
-
     for link in document.links:
         span = link.span if link.destination_span is None else link.destination_span
         if _WEB.match(link.destination):
@@ -97,7 +95,15 @@ def _links(document: "Document") -> Iterator[Ref]:
             path, _, fragment = link.destination.partition("#")
             path = path.partition("?")[0]
             if path:
-                yield Ref("inline", unquote(path), "path", span, fragment=unquote(fragment))
+                yield Ref("inline", _decoded(path), "path", span, fragment=_decoded(fragment))
+
+
+def _decoded(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote  # only here: few texts need it
+
+    return unquote(text)
 
 
 def _wikilinks(document: "Document") -> Iterator[Ref]:

@@ -90,9 +90,15 @@ class CorpusNames(Struct, eq=False):
                 self._places[path] = self._look(path)
         return self._places
 
+    def paths(self) -> Mapping[str, Path]:
+        """Return the documents by real path as text, in the order of the corpus."""
+        if self._paths is None:
+            self._paths = {real.as_posix(): real for real in self.corpus.entries}
+        return self._paths
+
     def real(self, path: str) -> Path | None:
         """Return the document at a real path, as the corpus names it. For queries that are not recorded."""
-        return self._by_path().get(path)
+        return self.paths().get(path)
 
     def facts(self, real: Path) -> DocumentFacts | None:
         """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
@@ -179,7 +185,7 @@ class CorpusNames(Struct, eq=False):
 
     def _filled(self, space: str) -> dict[str, list[NamedDocument]]:
         found: dict[str, list[NamedDocument]] = {}
-        for path, real in self._by_path().items():
+        for path, real in self.paths().items():
             for name in _names(space, real, self.corpus.entries[real]):
                 found.setdefault(name, []).append(NamedDocument(real, path))
         return found
@@ -202,13 +208,8 @@ class CorpusNames(Struct, eq=False):
         else:
             space.update((name, [document]) for name in missing)
 
-    def _by_path(self) -> dict[str, Path]:
-        if self._paths is None:
-            self._paths = {real.as_posix(): real for real in self.corpus.entries}
-        return self._paths
-
     def _look(self, path: str) -> PathState:
-        by_path = self._by_path()
+        by_path = self.paths()
         if (document := by_path.get(path)) is not None:
             return PathState("document", document)
         suffix = suffix_of(path)

@@ -99,7 +99,16 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def paths(self) -> list[str]:
         """Return the paths of all documents, in order."""
-        return sorted(path for real in self.workspace.entries if self._holds(path := self.path_of(real)))
+        return sorted(path for path, _ in self._placed())
+
+    def _placed(self) -> Iterator[tuple[str, Path]]:
+        """Yield the documents that count, each with its real path. Their texts are known: to make that of a path takes
+        longer than all else here."""
+        names, prefix = self.workspace.names, self._prefix
+        for whole, real in names.paths().items() if names is not None else ():
+            path = whole[len(prefix) :] if whole.startswith(prefix) else whole
+            if self._holds(path):
+                yield path, real
 
     def resolve(self, path: str, reference: Reference) -> str | None:
         """Return the document that a reference of the document at a path leads to."""
@@ -224,11 +233,9 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     @cached_property
     def _standing(self) -> list[tuple[str, DialectName, tuple[str, ...]]]:
-        return [
-            (path, facts.dialect, _canonical(facts))
-            for real, facts in self.workspace.entries.items()
-            if self._holds(path := self.path_of(real))
-        ]
+        entries = self.workspace.entries
+        both = ((path, entries[real]) for path, real in self._placed())
+        return [(path, facts.dialect, _canonical(facts)) for path, facts in both]
 
     @property
     def _sites(self) -> Sites:
@@ -255,9 +262,9 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """Return the documents by their URLs on their site, and by those that they say they live at."""
         sites = self._sites
         found: dict[Key, list[str]] = {}
-        for real, facts in self.workspace.entries.items():
-            path = self.path_of(real)
-            if self._holds(path) and (sites.roots or facts.extra.get("canonical")):
+        for path, real in self._placed():
+            facts = self.workspace.entries[real]
+            if sites.roots or facts.extra.get("canonical"):
                 for key in keys_of(_stub(path, facts), sites):
                     if key.space in _OF_SITES:
                         found.setdefault(key, []).append(path)

@@ -263,8 +263,9 @@ def effects(
 
 
 def _asking(record: Record, before: World, after: World, touched: frozenset[Key] | None) -> Iterator[Reference]:
+    worlds = (before,) if before.sites is after.sites else (before, after)  # nothing else of a world decides
     for reference in record.references:
-        if touched is None or before.asks(record, reference, touched) or after.asks(record, reference, touched):
+        if touched is None or any(each.asks(record, reference, touched) for each in worlds):
             yield reference
 
 

@@ -197,7 +197,7 @@ def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iter
 def _reference(
     origin: Origin, path: str, span: Span, source: SourceText, fragment: str = "", rel: str | None = None
 ) -> Reference:
-    line = source.position(span.start).line
+    line = source.lines.line(span.start)
     return Reference(origin, path, "path", span.start, span.end, line, rel, fragment=fragment)
 
 

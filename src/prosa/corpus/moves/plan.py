@@ -66,13 +66,14 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
     check_move(move, before)
     expected = before.with_records({path: _expected(before.outline(path), move) for path in move.paths})
     draft = Draft(move, store, before, expected)
-    found = effects(move, before, expected, touched(before, expected, move.paths), found=draft.attempt)
+    known = touched(before, expected, move.paths)
+    found = effects(move, before, expected, known, found=draft.attempt)
     found.refuse()
     draft.add_all({*found.referring, *_mentioning(move, store), *move.paths})
     draft.keep_attachments()
     after = before.with_records(draft.records)
     own = tuple(check_result(move, before, after, draft.readings))
-    found = _rest(move, before, after, expected, draft.records, found)
+    found = _rest(move, before, after, known, draft.records, found)
     notes = tuple(dict.fromkeys((*found.notes, *own, *notes_of(move, before, after))))
     return {path: draft.changes[path] for path in sorted(draft.changes)}, notes
 
@@ -110,12 +111,16 @@ def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[
 
 
 def _rest(
-    move: Move, before: World, after: World, expected: World, records: Mapping[str, Record], found: Effects
+    move: Move,
+    before: World,
+    after: World,
+    known: frozenset[Key] | None,
+    records: Mapping[str, Record],
+    found: Effects,
 ) -> Effects:
     """Return the effects again, where the new texts are known by other names than was expected: a link in a title
-    changed."""
+    changed. ``known`` are the keys that were touched then."""
     changed = touched(before, after, {path: record.path for path, record in records.items()})
-    known = touched(before, expected, move.paths)
     if known is None or (changed is not None and changed <= known):
         return found
     again = effects(move, before, after, changed, leave_out=frozenset(records))
