@@ -9,7 +9,7 @@ import pytest
 
 from prosa.runtime.errors import InputRefused, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, AttemptFailed, RunFailed, RunFinished, RunStarted
-from prosa.runtime.execute import execute
+from prosa.runtime.execute import ExitStack, execute
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.world import World
 from prosa.testing import FakeClock
@@ -231,3 +231,33 @@ def test_template_errors_name_the_line_of_the_file(tmp_path):
     assert isinstance(ran.error, TemplateRefused)
     line = next(i for i, each in enumerate(text.splitlines(), 1) if ".text.deep" in each)
     assert ran.error.message.startswith(f"main.md:{line}:")
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_x9_a_run_that_is_dropped_closes_nothing_and_any_other_end_closes_all(dropped: bool) -> None:
+    """X9. What waits on an event loop that was stopped cannot wait for anything to close."""
+    closed: list[str] = []
+
+    async def close() -> None:
+        await asyncio.sleep(0)
+        closed.append("all")
+
+    async def work() -> None:
+        async with ExitStack() as stack:
+            stack.push_async_callback(close)
+            await asyncio.Event().wait()
+
+    async def cancel() -> None:
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def drop() -> None:
+        task = work()
+        task.send(None)
+        task.close()
+
+    asyncio.run(drop() if dropped else cancel())
+    assert closed == ([] if dropped else ["all"])

@@ -8,8 +8,8 @@ when the program that visited them ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Iterator
+from contextlib import AsyncExitStack
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,8 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from prosa.runtime.mail import Mail
     from prosa.runtime.mail_tools import Tickets
 
@@ -42,7 +44,7 @@ async def execute(program: Program, input_value: Value, world: World, *, numbers
 
     ``numbers`` number the programs of the run; runs that are reported together share them.
     """
-    async with exit_stack() as stack:
+    async with ExitStack() as stack:
         run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
         return await run.program(program, input_value)
 
@@ -61,8 +63,7 @@ class Run(Struct, frozen=True):
         started = clock.monotonic()
         listener(RunStarted(scope, program.model_name))
         try:
-            async with _deadline(program):
-                done = await self._output(program, input_value, scope)
+            done = await _within_time(program, self._output(program, input_value, scope))
         except BaseException as error:
             listener(RunFailed(scope, _words(error), clock.monotonic() - started))
             raise
@@ -79,7 +80,7 @@ class Run(Struct, frozen=True):
         require_allowed(program.parameters)
         data = accept_input(program, input_value)
         body = "" if program.conversation else render_body(program, data)
-        async with exit_stack() as stack:
+        async with ExitStack() as stack:
             if program.mailbox is None or self.world.mail is None:
                 return await run_loop(await self._task(program, body, scope, stack), self.world)
             return await self._with_mail(program, body, scope, stack, self.world.mail)
@@ -120,26 +121,28 @@ class Run(Struct, frozen=True):
         return Task(program, body, contract_of(program), toolbox, scope)
 
 
-@asynccontextmanager
-async def exit_stack() -> AsyncIterator[AsyncExitStack]:
-    """Return an exit stack for asynchronous closing. A dropped coroutine, for example after its event loop was
-    stopped, leaves everything open, since it is no longer awaited."""
-    async with AsyncExitStack() as stack:
-        try:
-            yield stack
-        except GeneratorExit:
-            stack.pop_all()
-            raise
+class ExitStack(AsyncExitStack):
+    """An exit stack for asynchronous closing. A dropped coroutine, for example after its event loop was stopped, leaves
+    everything open, since it is no longer awaited."""
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None:
+        """Close what was opened, the last first."""
+        if isinstance(error, GeneratorExit):
+            self.pop_all()
+            return False
+        return await super().__aexit__(kind, error, trace)
 
 
-@asynccontextmanager
-async def _deadline(program: Program) -> AsyncIterator[None]:
-    """Return the program's wall clock (X9). A cancellation from outside stays a cancellation."""
+async def _within_time(program: Program, work: Awaitable[Done]) -> Done:
+    """Return what ``work`` gives within the program's wall clock (X9). A cancellation from outside stays a
+    cancellation."""
     seconds = program.limits.wall_clock
     try:
         async with asyncio.timeout(seconds) as deadline:
             with counting(deadline):
-                yield
+                return await work
     except TimeoutError as error:
         if not deadline.expired():
             raise

@@ -59,7 +59,7 @@ from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError, RunError, StoreProblem
 from prosa.runtime.events import Listener
-from prosa.runtime.execute import exit_stack
+from prosa.runtime.execute import ExitStack
 from prosa.runtime.journal import Waits
 from prosa.runtime.messages import BATCHED, NANO, nano
 from prosa.runtime.pacing import Gated, GateLimits, Gates
@@ -440,7 +440,7 @@ class OwnRows(Struct, eq=False):
         `BatchRefused`."""
         prepared, chosen = batch.prepared, batch.prepared.chosen
         prices = known_prices(prepared.environment.settings)
-        async with exit_stack() as stack:
+        async with ExitStack() as stack:
             port = provider_batches(prepared)
             stack.push_async_callback(port.aclose)
             if self.budget is not None or chosen.max_cost_per_row is not None:

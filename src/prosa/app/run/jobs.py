@@ -29,7 +29,7 @@ from prosa.records.summary import RunResult, Summary, Tally, Together, before_st
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
-from prosa.runtime.execute import execute, exit_stack
+from prosa.runtime.execute import ExitStack, execute
 from prosa.runtime.journal import UNRECORDED, chained
 from prosa.runtime.messages import Meter
 from prosa.runtime.program import reachable, with_model
@@ -344,7 +344,7 @@ async def driving(
     place of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place of those of
     the options; ``servers`` are shared by all jobs. ``about_services`` receives notices about services and keys in
     place of the environment. Each notice is shown once, even if several jobs raise it."""
-    async with exit_stack() as stack:
+    async with ExitStack() as stack:
         if provider is not None and closes:
             stack.push_async_callback(provider.aclose)
         environment = replace(environment, notice=Once(environment.notice))

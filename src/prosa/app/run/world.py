@@ -26,7 +26,7 @@ from prosa.records.run import StorePlace, StoreServer
 from prosa.records.summary import Tally
 from prosa.runtime.errors import RunError, SandboxError
 from prosa.runtime.events import Listener
-from prosa.runtime.execute import exit_stack
+from prosa.runtime.execute import ExitStack
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.messages import NANO, nano
 from prosa.runtime.program import reachable
@@ -71,7 +71,7 @@ async def kept_servers(program: Program, options: Options, environment: Environm
     from prosa.runtime.server_pool import KeptServers
 
     kept = KeptServers(servers(program, environment))
-    async with exit_stack() as stack:
+    async with ExitStack() as stack:
         stack.push_async_callback(kept.aclose)
         yield PermittedServers(lambda: kept, options, environment)
 
@@ -135,7 +135,7 @@ async def open_world(
     if played is not None:
         yield replace(_played_world(program, played, options, listener, provider, journal), mail=mail)
         return
-    async with exit_stack() as stack:
+    async with ExitStack() as stack:
         sandbox = _sandbox(program, environment)
         if sandbox is not None:
             stack.push_async_callback(sandbox.aclose)
