@@ -32,7 +32,7 @@ LATE: dict[str, str] = {
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",
     "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
     "adapters.providers.batch_service": "The HTTP client loads with the first request, for a fifth of a second.",
-    "adapters.providers.failures": "What hides a key loads where a service is asked; scripted replies need none.",
+    "adapters.providers.endpoint": "What hides a key loads where a service is asked; scripted replies need none.",
     "adapters.providers.listing": "The HTTP library loads when a service is asked for its models.",
     "adapters.providers.exchange": "The HTTP library loads when a model is asked; scripted replies need none.",
     "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",

@@ -24,9 +24,9 @@ from prosa import __version__
 from prosa.adapters.files import config_dir, find_root
 from prosa.adapters.files.places import cache_place
 from prosa.adapters.files.trust_store import KEYS_FILE, stored_keys
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, KEY_VARIABLE
 from prosa.adapters.providers.reach import reach
-from prosa.adapters.providers.table import KEY_VARIABLE, PROVIDERS
+from prosa.adapters.providers.table import PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.opening import index_path
 from prosa.app.login.renewal import login_words, logins

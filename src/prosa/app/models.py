@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.listing import list_models
 from prosa.adapters.providers.local import LocalServer, Silent, local_servers
 from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, ProviderRow, provider_row

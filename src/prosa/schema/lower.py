@@ -304,7 +304,7 @@ def _refusal(parts: Parts, schema: Value, references: References) -> str | None:
         return "the array does not describe its items"
     if "format" in schema and schema["format"] not in _FORMATS:
         return f"the format {schema['format']} is not supported"
-    return "the pattern needs backtracking" if backtracks(schema.get("pattern", "")) else None
+    return "the pattern needs backtracking" if "pattern" in schema and backtracks(schema["pattern"]) else None
 
 
 def _bad_reference(schema: Mapping[str, Value], keywords: set[str], references: References) -> str | None:

@@ -12,7 +12,7 @@ import httpx2
 
 from prosa.adapters.agents.table import AGENTS
 from prosa.adapters.agents.tap import Tap, Upstream, open_tap
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.records.agent import WireName
 from prosa.runtime.budget import Budget, Ledger

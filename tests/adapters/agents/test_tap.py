@@ -15,7 +15,7 @@ import pytest
 
 from prosa.adapters.agents import tap as module
 from prosa.adapters.agents.tap import TapLimits, Upstream
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.messages import VERSION
 from prosa.records.agent import WireName
 from prosa.runtime.messages import Usage

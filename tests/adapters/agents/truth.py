@@ -29,7 +29,7 @@ from prosa.adapters.agents.scripted_service import ScriptedService
 from prosa.adapters.agents.table import AGENTS, Setting
 from prosa.adapters.agents.tap import Upstream
 from prosa.adapters.agents.wires.exchange import ServiceRequest
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.records.agent import AgentTrace
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Usage

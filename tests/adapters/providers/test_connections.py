@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.providers.table import account_headers
+from prosa.adapters.providers.endpoint import account_headers
 from prosa.adapters.providers.transport import endpoint_url
 from prosa.runtime.errors import ProviderError
 from tests.adapters.providers.asking import KEY, Way, request

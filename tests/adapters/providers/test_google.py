@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, is_retryable, retry_after
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, retry_after
 from prosa.adapters.providers.gemini import FIRST_SHAPE, GeminiAssembly, body, refusal, reply
+from prosa.adapters.providers.kinds import is_retryable
 from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.adapters.providers.table import choose_key, same_origin
+from prosa.adapters.providers.endpoint import choose_key, same_origin
 from prosa.runtime.errors import ProviderError
 
 MINE = {"OPENAI_API_KEY": "sk-mine"}

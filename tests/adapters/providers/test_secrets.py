@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.secrets import LEAST, HidingPieces, Secrets
 from prosa.runtime.messages import ModelReply, ToolCall
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.providers import gemini
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL
 from prosa.adapters.providers.table import PROVIDERS, ProviderRow, mapped, provider_row
 from prosa.adapters.providers.transport import endpoint_url
 from prosa.app.options import Environment, Options

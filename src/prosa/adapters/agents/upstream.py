@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from prosa.adapters.providers import chat, gemini, messages, responses
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking
 from prosa.adapters.providers.completion import EventDecoder
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, page_instead
 from prosa.adapters.providers.wire import Assembly, ServiceResponse, Wire, decode
 from prosa.records.agent import WireName
 from prosa.runtime.messages import ModelReply

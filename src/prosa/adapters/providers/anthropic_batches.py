@@ -13,13 +13,8 @@ from pathlib import Path
 from prosa.adapters.providers import messages
 from prosa.adapters.providers.batch_service import FileBody, ServiceBatches, number
 from prosa.adapters.providers.completion import shaped
-from prosa.adapters.providers.failures import (
-    Endpoint,
-    ExchangeProblem,
-    error_from_exchange,
-    error_of,
-    problem_in_reply,
-)
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, error_from_exchange, error_of, problem_in_reply
 from prosa.adapters.providers.wire import decode, encode
 from prosa.data import Value
 from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, RoundPart

@@ -15,13 +15,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from prosa.adapters.providers.failures import (
-    Endpoint,
-    ExchangeProblem,
-    StatusProblem,
-    error_from_exchange,
-    error_from_status,
-)
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, error_from_exchange, error_from_status
 from prosa.adapters.providers.request_shape import is_prefill_refusal
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from prosa.adapters.providers.asking import asking
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, error_from_exchange
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, error_from_exchange
 from prosa.adapters.providers.wire import decode, encode
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError

@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem, page_instead
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, page_instead
 from prosa.adapters.providers.wire import NoCount, bearer, count, decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
 from prosa.data import Value

@@ -17,14 +17,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged, prefilled
 from prosa.adapters.providers.completion import events, shaped
-from prosa.adapters.providers.failures import (
-    DEFAULT_BASE_URL,
-    THREE_WAYS,
-    Endpoint,
-    ExchangeProblem,
-    StatusProblem,
-    page_instead,
-)
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.failures import THREE_WAYS, ExchangeProblem, StatusProblem, page_instead
 from prosa.adapters.providers.request_shape import Refusals, RequestShape, downgrade
 from prosa.adapters.providers.secrets import HidingPieces
 from prosa.adapters.providers.wire import ServiceResponse, Wire, decode, encode

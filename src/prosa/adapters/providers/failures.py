@@ -10,66 +10,16 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.kinds import is_free, is_retryable, kind_of_status
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
-from prosa.source.values import PartlyShown
 
-if TYPE_CHECKING:
-    from prosa.adapters.providers.secrets import Secrets
-
-
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_QUOTED = 500  # characters of a service's own words that go into a sentence
 THREE_WAYS = "set OPENAI_API_KEY, or name a service with --base-url (OPENAI_BASE_URL), or use --model local"
-
-
-class Endpoint(PartlyShown, Struct, frozen=True):
-    """A service, its key, and further headers that belong to the key. ``variable`` is where its key usually stands.
-    ``shown`` is the base URL for people: without user, password and query."""
-
-    base_url: str
-    api_key: str | None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    variable: str = "OPENAI_API_KEY"
-
-    unshown: ClassVar = frozenset({"api_key", "headers"})
-
-    @property
-    def shown(self) -> str:
-        """The base URL for people."""
-        try:
-            parts = urlsplit(self.base_url)
-            place = parts.netloc.rpartition("@")[2]
-        except ValueError:
-            return "the given base URL"
-        return self.redact(f"{parts.scheme}://{place}{parts.path}".rstrip("/")) if place else "the given base URL"
-
-    def redact(self, text: str) -> str:
-        """Return the text with the key, and the password of the base URL, as `***`."""
-        text = self.secrets.hidden(text)
-        for secret in (self.api_key, _password(self.base_url)):
-            if secret:
-                text = text.replace(secret, "***")
-        return text
-
-    @property
-    def secrets(self) -> Secrets:
-        """Return the key and the password of the base URL, as they may stand in a text."""
-        from prosa.adapters.providers.secrets import Secrets
-
-        return Secrets.of((self.api_key, _password(self.base_url)))
-
-
-def _password(url: str) -> str | None:
-    try:
-        return urlsplit(url).password
-    except ValueError:
-        return None
 
 
 class ExchangeProblem(Exception):
@@ -274,46 +224,7 @@ def _json(text: str) -> Value:
         return None
 
 
-RETRYABLE_KINDS = frozenset({"rate-limit", "server", "network", "timeout"})
-KINDS = frozenset({"auth", "bad-request", "rate-limit", "server", "network", "timeout", "malformed", "missing"})
-_KIND_OF_STATUS = {
-    401: "auth",
-    403: "auth",
-    407: "auth",
-    408: "timeout",
-    409: "server",
-    425: "server",
-    429: "rate-limit",
-}
-# These 5xx say that the request can never work, not that the service is in trouble.
-_NEVER_RETRIED = frozenset({501, 505, 511})
-# A 429 with one of these codes stays until the account is paid; waiting does not help.
-_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-_NEVER_BEGUN = frozenset({503, 529})
-"""A service that takes no request now."""
-
-_SENT_ELSEWHERE = frozenset({307, 308})
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
-
-
-def kind_of_status(status: int) -> str:
-    """Return the kind of `ProviderError` for an HTTP status that is no success."""
-    return _KIND_OF_STATUS.get(status, "server" if status >= 500 else "bad-request")
-
-
-def is_free(status: int, *, own_words: bool) -> bool:
-    """Return whether a service that answered with a status surely never worked on the request (X26). ``own_words``: the
-    body is empty or an object, as services write it; with a page a proxy may speak of a service that worked."""
-    return 400 <= status < 500 or status in _SENT_ELSEWHERE or (status in _NEVER_BEGUN and own_words)
-
-
-def is_retryable(status: int, code: str | None = None, wish: str | None = None) -> bool:
-    """Return whether another attempt makes sense (LA7). ``wish`` is the service's own `x-should-retry` header."""
-    if wish in {"true", "false"}:
-        return wish == "true"
-    if status in _NEVER_RETRIED or (status == 429 and code in _QUOTA_CODES):
-        return False
-    return kind_of_status(status) in RETRYABLE_KINDS
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import asking
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.gemini import refusal
 from prosa.adapters.providers.wire import count, decode, optional_text
 from prosa.data import Value

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from prosa.adapters.providers import gemini, messages
 from prosa.adapters.providers.asking import STREAM_SILENCE
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.exchange import ServiceProvider
-from prosa.adapters.providers.failures import Endpoint
 
 ANTHROPIC_BASE_URL = "https://api.anthropic.com/v1"
 GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com/v1beta"

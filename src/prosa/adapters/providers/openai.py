@@ -7,8 +7,8 @@ from typing import Literal
 
 from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.asking import STREAM_SILENCE
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.exchange import ServiceProvider
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import Wire
 from prosa.runtime.messages import ModelReply, ModelRequest

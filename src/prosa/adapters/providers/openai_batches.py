@@ -16,14 +16,8 @@ from typing import Literal
 from prosa.adapters.providers import chat, responses
 from prosa.adapters.providers.batch_service import FileBody, ServiceBatches, number
 from prosa.adapters.providers.completion import shaped
-from prosa.adapters.providers.failures import (
-    DEFAULT_BASE_URL,
-    Endpoint,
-    ExchangeProblem,
-    StatusProblem,
-    error_from_exchange,
-    error_from_status,
-)
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, error_from_exchange, error_from_status
 from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value

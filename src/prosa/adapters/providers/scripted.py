@@ -17,7 +17,7 @@ from typing import NoReturn, TypeAlias, get_args
 
 from msgspec import Struct
 
-from prosa.adapters.providers.failures import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
+from prosa.adapters.providers.kinds import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import MOST_TOKENS, Finish, ModelReply, ModelRequest, ToolCall, Usage

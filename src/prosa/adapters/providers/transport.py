@@ -27,7 +27,8 @@ from msgspec import Struct, field
 
 from prosa import __version__
 from prosa.adapters.providers.asking import Sent, sent_now
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.open_files import most_connections
 from prosa.adapters.providers.wire import ServiceResponse
 from prosa.runtime.budget import may_ask_again

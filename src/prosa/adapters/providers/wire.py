@@ -14,7 +14,8 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.endpoint import Endpoint
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.request_shape import RequestShape
 from prosa.data import Value
 from prosa.regex import regex

@@ -19,7 +19,7 @@ from prosa.adapters.agents.attempt import Order, run_attempt
 from prosa.adapters.agents.scripted_service import MODEL, ScriptedService
 from prosa.adapters.agents.table import is_tried
 from prosa.adapters.agents.tap import Upstream
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.agents.known import AgentHere
 from prosa.app.agents.scratch import scratch_folder

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.providers.anthropic_batches import AnthropicBatches
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL
 from prosa.adapters.providers.open_files import limit_of_files, most_connections
 from prosa.adapters.providers.openai_batches import OpenAIBatches
 from prosa.adapters.providers.table import provider_row

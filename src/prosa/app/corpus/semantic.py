@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.providers.table import URL_VARIABLE
+from prosa.adapters.providers.endpoint import URL_VARIABLE
 from prosa.adapters.sqlite.search import prepare, ranked_sections
 from prosa.adapters.sqlite.search_hits import SectionHit, hits_of
 from prosa.adapters.sqlite.similar import file_of, placed, remember, unmade

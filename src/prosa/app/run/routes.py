@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from prosa.adapters.providers.endpoint import URL_VARIABLE
 from prosa.adapters.providers.table import (
     LOCAL_NAME,
     PROVIDERS,
-    URL_VARIABLE,
     ProviderRow,
     ServerAddress,
     provider_names,

@@ -16,8 +16,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
-from prosa.adapters.providers.table import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
+from prosa.adapters.providers.endpoint import (
+    DEFAULT_BASE_URL,
+    KEY_VARIABLE,
+    URL_VARIABLE,
+    Endpoint,
+    account_headers,
+    choose_key,
+)
 from prosa.app.options import (
     EMBEDDED,
     GGUF,
