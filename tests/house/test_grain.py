@@ -99,6 +99,7 @@ LATE: dict[str, str] = {
     "rules.mdh.actions": "The validator of schemas loads with the first schema of an action.",
     "rules.fix": "What is said of a fault of our own loads where there is one.",
     "rules.program_groups": "The rules of programs load with the first program.",
+    "rules.policy": "What matches globs loads only for settings that have some.",
     "rules.rule": "What is said of a fault of our own loads where there is one.",
     "rules.programs": "The parser of Markdown loads with the first program that is not in the cache.",
     "runtime.execute": "Mailboxes load only for a program that has one.",

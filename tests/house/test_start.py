@@ -64,7 +64,7 @@ BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
     "fmt --check notes.md": (95, VALUES | {"pyromark"}),
     "show notes.md": (100, VALUES | {"pyromark"}),
     "search plan": (110, VALUES | {"pyromark", "sqlite3", "tomllib"}),
-    "run PROGRAM text=a --model SCRIPT": (180, VALUES | EVENT_LOOP | {"sqlite3", "yaml"}),
+    "run PROGRAM text=a --model SCRIPT": (165, VALUES | EVENT_LOOP | {"sqlite3", "yaml"}),
 }
 """For each command line how many modules of ours it may load, and which of the costly ones. The second run counts: what
 is kept between runs is there."""

@@ -127,7 +127,6 @@ class Watch(Struct):
 
     def __call__(self, event: Event, /) -> None:
         """Show one event."""
-        from prosa.render.events import as_line
         from prosa.runtime.events import AttemptFailed, Noticed, TextArrived
 
         self.heard = self.heard or not isinstance(event, Noticed)
@@ -142,6 +141,8 @@ class Watch(Struct):
             isinstance(event, AttemptFailed) and not self.status.enabled and not self.quiet
         )
         if stays or self.debug or self.status.enabled:
+            from prosa.render.events import as_line  # only here: most runs show no events
+
             self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=stays)
 
     def _show(self, line: str | None, *, stays: bool) -> None:

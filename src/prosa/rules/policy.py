@@ -19,7 +19,6 @@ from prosa.rules.registry import rule_named, selects
 from prosa.rules.rule import Rule
 from prosa.settings.model import GlobSettings, Settings
 from prosa.source import Edit, SourceText, Span
-from prosa.source.wildmatch import glob_matches
 
 
 class Policy(Struct, frozen=True):
@@ -196,7 +195,7 @@ class Profile(Struct, frozen=True):
         if self.settings is None or not self.settings.dialects:
             return Hints(self.explicit, None, self.forced, self.vault, agents)
         path = self._below_root(real)
-        named = [name for glob, name in self.settings.dialects if glob_matches(glob, path) and _is_dialect(name)]
+        named = [name for glob, name in self.settings.dialects if _fits(glob, path) and _is_dialect(name)]
         return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault, agents)
 
     @property
@@ -214,7 +213,7 @@ class Profile(Struct, frozen=True):
         if self.settings is None or not self.settings.schemas:
             return ()
         path = self._below_root(real)
-        return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if glob_matches(glob, path)))
+        return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if _fits(glob, path)))
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
         """Return how the document at this real path is checked; ``asked`` is the strictness that the document
@@ -240,7 +239,7 @@ class Profile(Struct, frozen=True):
     def _matching(self, real: Path) -> tuple[GlobSettings, ...]:
         per_glob = self.settings.per_glob if self.settings else ()
         path = self._below_root(real) if per_glob else ""
-        return tuple(each for each in per_glob if glob_matches(each.glob, path))
+        return tuple(each for each in per_glob if _fits(each.glob, path))
 
     def _below_root(self, real: Path) -> str:
         if self.root is not None and real.is_relative_to(self.root):
@@ -250,3 +249,9 @@ class Profile(Struct, frozen=True):
 
 def _is_dialect(name: str) -> bool:
     return any(row.name == name for row in DIALECTS)
+
+
+def _fits(glob: str, path: str) -> bool:
+    from prosa.source.wildmatch import glob_matches
+
+    return glob_matches(glob, path)
