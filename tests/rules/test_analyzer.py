@@ -16,7 +16,7 @@ from prosa.adapters.processes import Pool
 from prosa.diagnostics import Annotation, Applicability, Fix, Problem, Severity
 from prosa.document import Def, Ref
 from prosa.rules import analyzer
-from prosa.rules.analyzer import Analyzer
+from prosa.rules.analyzer import TOGETHER, TOGETHER_CHARACTERS, Analyzer, grouped
 from prosa.rules.cache import NotPlain, from_row, to_row
 from prosa.rules.engine import Checked, check
 from prosa.rules.findings import Analysis, Suppression
@@ -286,3 +286,19 @@ def test_x10_whatever_a_document_says_its_row_says_the_same(text: str, tmp_path_
     (folder / "a.md").write_bytes(text.encode("utf-8", "surrogatepass"))
     store = Memory()
     assert checked(folder, store).diagnostics == checked(folder, store).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sizes"),
+    [
+        ([], []),
+        ([10] * (2 * TOGETHER + 1), [TOGETHER, TOGETHER, 1]),
+        ([TOGETHER_CHARACTERS, 1, 1], [1, 2]),
+        ([1, TOGETHER_CHARACTERS * 3, TOGETHER_CHARACTERS - 1, 1, 1], [2, 2, 1]),
+    ],
+)
+def test_few_documents_go_together_and_fewer_long_ones(lengths: list[int], sizes: list[int]) -> None:
+    texts = [(Path(f"{number}.md"), SourceText("x" * length)) for number, length in enumerate(lengths)]
+    groups = list(grouped(texts))
+    assert [len(each) for each in groups] == sizes
+    assert [each for group in groups for each in group] == texts

@@ -39,9 +39,11 @@ share out evenly. A batch is spread over the corpus, since neighbouring document
 SHARES = 8
 """Chunks of each process, at least, so that none waits long for the last one."""
 
-TOGETHER = 10
-"""Documents that go from stage to stage of an analysis together: enough to stay with the code of a stage for a while,
-few enough that their texts stay near the processor."""
+TOGETHER = 50
+"""Documents that go from stage to stage of an analysis together: enough to stay with the code of a stage."""
+
+TOGETHER_CHARACTERS = 200_000
+"""Characters at which no further document joins them: what is made of all is in memory at the same time."""
 
 AT_ONCE = 100
 """Documents whose texts and rows are in memory at the same time; those of a whole corpus would remain the largest share
@@ -247,8 +249,7 @@ class Analyzer(Struct, frozen=True):
         """Yield the analyses of texts, which are made of a few at a time."""
         from prosa.rules.analyse import analyse_all
 
-        for start in range(0, len(texts), TOGETHER):
-            some = texts[start : start + TOGETHER]
+        for some in grouped(texts):
             made = analyse_all([(source, self.hints(real)) for real, source in some], self.files, self.now)
             yield from (self._lean(real, analysis) for (real, _), analysis in zip(some, made, strict=True))
 
@@ -283,6 +284,16 @@ def hints_text(hints: Hints) -> str:
 
 def _at_once(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
+
+
+def grouped(texts: Sequence[tuple[Path, SourceText]]) -> Iterator[Sequence[tuple[Path, SourceText]]]:
+    """Yield the documents that go together."""
+    start = characters = 0
+    for end, (_, source) in enumerate(texts, 1):
+        characters += len(source.text)
+        if end - start == TOGETHER or characters >= TOGETHER_CHARACTERS or end == len(texts):
+            yield texts[start:end]
+            start, characters = end, 0
 
 
 def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Path, Path, str]]:
