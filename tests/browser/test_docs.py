@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,8 +13,8 @@ from tests.browser.browsing import SCHEMES, Browsing, Scheme, looked_at
 from tests.browser.looking import faint, too_wide
 from tests.browser.test_build import hosted
 from tests.depth import DEEP
+from tests.documentation import built
 from tests.house.tree import ROOT
-from tools.docs.generate import stage
 
 AXE = ROOT / "tests" / "peers" / "node_modules" / "axe-core" / "axe.min.js"
 SIZES = ((1280, 900), (420, 850))
@@ -31,14 +30,9 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def docs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The documentation as files."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("docs")
-        patch.setenv("PROSA_CACHE_DIR", str(folder / "cache"))
-        patch.setenv("PROSA_CONFIG_DIR", str(folder / "config"))
-        assert main(["build", str(stage(folder / "sources")), str(folder / "out")]) == 0
-        yield folder / "out"
+    return built(tmp_path_factory)
 
 
 def find(page: Page, query: str) -> Page:

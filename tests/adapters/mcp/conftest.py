@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.mcp import stdio
-from tests.adapters.mcp.support import processes, sleepers, wait_until
+from tests.adapters.mcp.support import processes, sleepers, started, wait_until
 
 PEERS = Path(__file__).resolve().parents[2] / "peers" / "node_modules" / "@modelcontextprotocol"
 ABSENT = "the programs the tests talk to are not installed; run: make peers"
@@ -19,9 +19,9 @@ ABSENT = "the programs the tests talk to are not installed; run: make peers"
 @pytest.fixture(autouse=True)
 def _no_orphans() -> Iterator[None]:
     """X18: after every single test no process that it started is alive, grandchildren included."""
-    before = set(processes()) | set(sleepers())
+    before = started()
     yield
-    assert wait_until(lambda: not (set(processes()) | set(sleepers())) - before), (processes(), sleepers())
+    assert wait_until(lambda: not started() - before), (processes(), sleepers())
 
 
 @pytest.fixture

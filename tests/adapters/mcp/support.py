@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from prosa.runtime.ports import ServerConfig
 
 ODD = Path(__file__).parent / "servers" / "odd.py"
+Living: TypeAlias = dict[int, tuple[str, int]]
+"""Processes that are no zombies: id → the name of the program, and the parent."""
 
 
 def run(work: Coroutine[Any, Any, Any], seconds: float = 120) -> Any:
@@ -31,20 +33,31 @@ def odd(*modes: str, name: str = "odd", env: dict[str, str] | None = None) -> Se
 def processes(of: int | None = None) -> dict[int, str]:
     """Living processes below one, which is this one where none is named, or in a session that one of them leads: id →
     command line."""
-    root = of or os.getpid()
-    found = {pid: parent for pid, (_, parent) in _living().items()}
+    return {
+        pid: _command(pid).replace(b"\0", b" ").decode("utf-8", "replace")
+        for pid in _below(of or os.getpid(), _living())
+    }
+
+
+def started() -> set[int]:
+    """Return what `processes` and `sleepers` give, of one look at all processes."""
+    living = _living()
+    return _below(os.getpid(), living) | set(_sleeping(living))
+
+
+def _below(root: int, living: Living) -> set[int]:
     mine: set[int] = set()
     grown = True
     while grown:
-        new = {pid for pid, up in found.items() if (up == root or up in mine) and pid not in mine}
+        new = {pid for pid, (_, up) in living.items() if (up == root or up in mine) and pid not in mine}
         mine |= new
         grown = bool(new)
-    return {pid: _command(pid).replace(b"\0", b" ").decode("utf-8", "replace") for pid in mine}
+    return mine
 
 
-def _living() -> dict[int, tuple[str, int]]:
-    """Return all processes but zombies: id → the name of the program, and the parent."""
-    found: dict[int, tuple[str, int]] = {}
+def _living() -> Living:
+    """Return all processes but zombies."""
+    found: Living = {}
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
@@ -85,5 +98,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> bool:
 
 def sleepers() -> list[int]:
     """The grandchildren that the odd server starts, wherever they hang in the tree of processes."""
+    return _sleeping(_living())
+
+
+def _sleeping(living: Living) -> list[int]:
     ours = b"sleep\x00987.%d\x00" % os.getpid()
-    return [pid for pid, (name, _) in _living().items() if name == "sleep" and _command(pid) == ours]
+    return [pid for pid, (name, _) in living.items() if name == "sleep" and _command(pid) == ours]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,17 @@ from prosa.cli.main import main
 from prosa.document.anchors import slug
 from prosa.rules.registry import all_rules
 from prosa.settings import SETTINGS
+from tests.documentation import built
 from tests.render.page.elements import tree
-from tools.docs.generate import MOVED, ROOT, reference, stage
+from tools.docs.generate import MOVED, ROOT, reference
 
 MOST_PAGE = 60_000
 MOST_INDEX = 150_000
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("docs")
-        patch.setenv("PROSA_CACHE_DIR", str(folder / "cache"))
-        patch.setenv("PROSA_CONFIG_DIR", str(folder / "config"))
-        assert (
-            main(["build", str(stage(folder / "sources")), str(folder / "out"), "--base-url", "https://docs.example"])
-            == 0
-        )
-        yield folder / "out"
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
