@@ -1,6 +1,6 @@
 """Modules of tests that a worker imports when their turn comes: workers share out files, and each would import all.
 
-Whoever asks for tests by name or by words gets what pytest collects.
+Tests that are asked for by name or by words are collected as pytest does it.
 """
 
 from __future__ import annotations
