@@ -110,6 +110,7 @@ LATE: dict[str, str] = {
     "web.endpoints": "What runs for visitors loads only for a site that allows runs.",
     "web.serving": "The HTTP server loads when it listens; a site that is written to files needs none.",
     "web.static": "What is said of a fault of our own loads where there is one.",
+    "settings.environment": "What reads settings loads only where some are given for this call.",
 }
 """Modules outside the command line that import our own code inside functions, each with the reason."""
 

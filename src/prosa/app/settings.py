@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,9 @@ from prosa.adapters.files.places import is_settings_file
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
-from prosa.settings import DOCUMENTATION, PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
+from prosa.settings import DOCUMENTATION, PROJECT_FILE, PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
+from prosa.settings.environment import given_here
+from prosa.settings.model import SET_VARIABLE, Given
 from prosa.source import SourceText
 
 
@@ -25,7 +27,8 @@ def settings_for(
     `RunError` with file and line if a file has errors; settings without effect are reported to ``notice`` and never
     dropped silently. Raises `FileProblem` for a file that cannot be read.
     """
-    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice) or Settings()
+    given = _given(environ)
+    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice, given) or Settings()
     if "/" in (user.default_model or "") or (user.default_model or "").startswith(("embedded", "gguf:")):
         from prosa.app.run.routes import with_default_provider
 
@@ -33,8 +36,38 @@ def settings_for(
     if path is None:
         return user
     root = find_root(path)
-    project = next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), None)
-    return merge(user, (_settings_in(project, "project", notice) if project else None) or Settings())
+    file = next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), root / PROJECT_FILE)
+    return merge(user, _settings_in(file, "project", notice, given) or Settings())
+
+
+def with_given(environ: Mapping[str, str], texts: Sequence[str]) -> Mapping[str, str]:
+    """Return the environment with more settings for this call, `KEY=VALUE` with the names of either file."""
+    return {**environ, SET_VARIABLE: "\n".join((environ.get(SET_VARIABLE, ""), *texts))}
+
+
+def require_setting(text: str, *, user: bool = True) -> None:
+    """Check a setting for one call; without ``user``, only one of a project. Raises `BadSetting`."""
+    from prosa.rules.project import read_project
+    from prosa.settings.given import BadSetting, given_settings
+
+    given = given_settings([text])
+    _, problems = read_project("", PROJECT_FILE, given.project)
+    for each in problems:
+        raise BadSetting(each.message, "\n".join(each.notes))
+    if given.user and not user:
+        raise BadSetting("it has no effect here", "docs/settings.md lists the settings of a project, which have")
+
+
+def _given(environ: Mapping[str, str]) -> Given | None:
+    """Return the settings for this call. Raises `RunError`."""
+    if not environ.get(SET_VARIABLE):
+        return None
+    from prosa.settings.given import BadSetting
+
+    try:
+        return given_here(environ)
+    except BadSetting as problem:
+        raise RunError(f"{SET_VARIABLE}: {problem.message}", hint=problem.hint) from None
 
 
 def documentation_address(environ: Mapping[str, str]) -> str:
@@ -49,19 +82,24 @@ def size_limit(chosen: int | None, settings: Settings | None) -> int:
     return chosen or (settings.max_size if settings else None) or MAX_DOCUMENT_BYTES
 
 
-def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable[[str], None]) -> Settings | None:
-    if not os.path.lexists(path):
+def _settings_in(
+    path: Path, level: Literal["user", "project"], notice: Callable[[str], None], given: Given | None
+) -> Settings | None:
+    is_there = os.path.lexists(path)
+    if not is_there and given is None:
         return None
-    from prosa.settings.read import read_project_settings, read_user_settings
+    from prosa.settings.read import NONE, read_project_settings, read_user_settings
 
     # The reader of TOML loads only where there is something to read.
-    source = RootedFiles().read(path)
+    source = RootedFiles().read(path) if is_there else SourceText("", SET_VARIABLE)
     if not is_about_prosa(path.name, source.text):
-        return None  # whatever it is, and however long, it is not about us
+        if given is None:
+            return None  # whatever it is, and however long, it is not about us
+        source = SourceText("", SET_VARIABLE)
     if level == "user":
-        settings, problems = read_user_settings(source.text)
+        settings, problems = read_user_settings(source.text, given.user if given else NONE)
     else:
-        settings, problems = read_project_settings(source.text, path.name)
+        settings, problems = read_project_settings(source.text, path.name, given.project if given else NONE)
     for each in problems:
         if each.severity is Severity.ERROR:
             raise RunError(_words(source, each), hint="\n".join(each.notes))

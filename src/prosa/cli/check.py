@@ -30,6 +30,7 @@ from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.rules.policy import SPECIFICATIONS
+from prosa.settings.environment import given_here
 from prosa.source import TextFiles
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
         gitignore=args.gitignore,
         agents=not args.skip_hidden,
         manifests=True,
+        given=given_here(console.environ),
     )
     say_skipped(named.skipped, args, console)
     if not named.count:

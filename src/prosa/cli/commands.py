@@ -135,6 +135,14 @@ ELSEWHERE: dict[str, str] = {
 FIRST = ("check", "fmt", "show", "test", "run", "plan", "chat", "batch", "search", "serve", "new", "runs")
 """The commands on the first screen of help, in its order."""
 
+SETTABLE: dict[str, bool] = {
+    **dict.fromkeys(
+        ("batch", "build", "chat", "improve", "mcp", "plan", "render", "run", "serve", "test", "worker"), True
+    ),
+    **dict.fromkeys(("check", "fmt"), False),
+}
+"""The commands that take `--set`, and whether settings of the user have an effect on them."""
+
 EXIT_STATUSES: tuple[tuple[int, str], ...] = (
     (0, "all well"),
     (1, "findings, or a run that failed"),

@@ -14,6 +14,7 @@ from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.table import WHICH_DOCUMENTS
+from prosa.settings.environment import given_here
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         root=args.root,
         max_size=size_in_bytes(args.max_size),
         gitignore=args.gitignore,
+        given=given_here(console.environ),
     )
     count = named.count
     if count == 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from prosa import __version__
-from prosa.cli.commands import ALIASES, COMMANDS, ELSEWHERE, HELP_FLAGS, Command, find, overview
+from prosa.cli.commands import ALIASES, COMMANDS, ELSEWHERE, HELP_FLAGS, SETTABLE, Command, find, overview
 from prosa.cli.console import Console
 from prosa.cli.process import end_at_interrupts, raise_interrupts, run
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from prosa.cli.parser import Parser
+
+SET_VARIABLE = "PROSA_SET"  # that of `settings.model`, which would take as long to load as all else that help loads
 
 EVERYWHERE = ("-q", "--quiet", "--debug")
 """Flags that every command takes, in front of its name too."""
@@ -128,6 +130,8 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     parse = getattr(module, "parse", None)
     args = parse(parser, argv, console) if parse else parser.parse_anywhere(argv)
     console = console.changed(quiet=True) if args.quiet else console
+    if command.name in SETTABLE and (args.set or console.environ.get(SET_VARIABLE)):
+        console = _with_settings(command, args.set or (), console)
     if command.lists is not None:
         from prosa.cli.parts import part_of, put_part
 
@@ -136,6 +140,22 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
             return put_part(module.run, args, console, part, command.lists)
     result: int = module.run(args, console)
     return result
+
+
+def _with_settings(command: Command, texts: Sequence[str], console: Console) -> Console:
+    """Return the console of a command with settings for this call. Raises `WrongUse`, for those of the environment
+    too."""
+    from prosa.app.settings import require_setting, with_given
+    from prosa.cli.parser import WrongUse
+    from prosa.settings.given import BadSetting
+
+    lines = [each.strip() for each in console.environ.get(SET_VARIABLE, "").splitlines() if each.strip()]
+    for where, text in [*((SET_VARIABLE, each) for each in lines), *(("--set", each) for each in texts)]:
+        try:
+            require_setting(text, user=SETTABLE[command.name] or where == SET_VARIABLE)
+        except BadSetting as problem:
+            raise WrongUse(f"{where} {text}: {problem.message}", hint=problem.hint) from None
+    return console.changed(environ=with_given(console.environ, texts))
 
 
 def parser_of(command: Command, console: Console) -> Parser:
@@ -151,6 +171,10 @@ def parser_of(command: Command, console: Console) -> Parser:
         from prosa.cli.parts import add_parts
 
         add_parts(parser)
+    if command.name in SETTABLE:
+        files = "prosa.toml or settings.toml" if SETTABLE[command.name] else "prosa.toml"
+        words = f"a setting for this call, named as in {files}; repeatable"
+        parser.add_argument("--set", action="append", metavar="KEY=VALUE", help=words)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
     if not parser.has_flag("--debug"):
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")

@@ -30,7 +30,7 @@ RARE = frozenset(
     --layout --legacy --match --max-calls --max-cost-per-row --max-iterations --max-output-tokens --max-size
     --max-tokens --max-tool-calls --max-tool-result --new --no-cache --no-default-config --no-gitignore --no-model
     --no-progress --otel --otel-content --output-schema --plugin --provider --python-memory --python-timeout --query
-    --redact --report --retries --root --scripts --seed --site --site-token --skip-hidden --store --strict --then
+    --redact --report --retries --root --scripts --seed --set --site --site-token --skip-hidden --store --strict --then
     --timeout --tool --tools --tpm --trusted-proxy --unordered --waves --workspace-out
     """.split()  # noqa: SIM905 - sixty lines of one word each are harder to read
 )

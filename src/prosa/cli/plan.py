@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Plan it."""
-    if runs_scripts(args):
+    if runs_scripts(args, console):
         return _scripts(args, console)
     from prosa.app.permission import refusal
     from prosa.app.run.facts import facts_of

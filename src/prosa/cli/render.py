@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Render it."""
-    if runs_scripts(args):
+    if runs_scripts(args, console):
         return _scripts(args, console)
     from prosa.app.run.load import load_program
     from prosa.cli.run.input import given_input

@@ -3,27 +3,31 @@ matter (`[schemas]`, X5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import read_json, read_yaml, to_value
+from prosa.data import Value, read_json, read_yaml, to_value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
 from prosa.rules.policy import Policy, diagnosed, ordered
 from prosa.rules.registry import is_selector, names_and_codes
 from prosa.schema import Schema, SchemaError, check_schema_shape
+from prosa.settings.model import Path as SettingPath
 from prosa.settings.model import Settings
-from prosa.settings.read import key_spans, read_project_settings, span_of
+from prosa.settings.read import NONE, key_spans, read_project_settings, span_of
 from prosa.source import FileProblem, Files, SourceText, Span
 
 
-def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings in the file called ``name``, and their problems."""
-    settings, problems = read_project_settings(text, name)
+def read_project(
+    text: str, name: str, given: Mapping[SettingPath, Value] = NONE
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the settings in the file called ``name``, with those that are ``given`` for this call, and their
+    problems."""
+    settings, problems = read_project_settings(text, name, given)
     mistakes = tuple(_mistakes(settings, text, ("tool", "prosa") if name.endswith("pyproject.toml") else ()))
     if not mistakes:
         return settings, problems
@@ -37,9 +41,12 @@ def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
     return known, (*problems, *mistakes)
 
 
-def project_diagnostics(source: SourceText) -> tuple[Settings, tuple[Diagnostic, ...]]:
-    """Return the diagnostics of the settings in a file. No project may turn these off."""
-    settings, problems = read_project(source.text, source.path)
+def project_diagnostics(
+    source: SourceText, given: Mapping[SettingPath, Value] = NONE
+) -> tuple[Settings, tuple[Diagnostic, ...]]:
+    """Return the settings in a file, with those that are ``given`` for this call, and diagnostics. No project may turn
+    these off."""
+    settings, problems = read_project(source.text, source.path, given)
     return settings, ordered(diagnosed(problems, source, Policy()))
 
 

@@ -30,6 +30,17 @@ PROJECT_FILES = (PROJECT_FILE, PYPROJECT_FILE)
 """Where project settings are looked up; the first existing file counts."""
 
 
+SET_VARIABLE = "PROSA_SET"
+"""The environment variable with settings for this call, `KEY=VALUE` on each line; `--set` adds to it."""
+
+
+class Given(Struct, frozen=True):
+    """Values for one call, of the user's level and of the project's, by path; a later one replaces an earlier one."""
+
+    user: Mapping[Path, Value] = {}
+    project: Mapping[Path, Value] = {}
+
+
 def is_about_prosa(name: str, text: str) -> bool:
     """Return whether a file of that name holds only settings of Prosa: a `pyproject.toml` may have none."""
     return name != PYPROJECT_FILE or "tool.prosa" in text

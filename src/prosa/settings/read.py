@@ -37,6 +37,8 @@ from prosa.settings.model import (
 from prosa.source import LineIndex, Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
 
+NONE: Mapping[Path, Value] = {}
+
 # One more than the longest key of the table; anything nested deeper is unknown.
 MAX_DEPTH = 4
 
@@ -61,44 +63,50 @@ _CHOSEN: Mapping[str, str] = {
 }
 
 
-def read_user_settings(text: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the user's own settings. Invalid ones are left out and reported."""
-    values, problems = _read(text, "user", ())
+def read_user_settings(text: str, given: Mapping[Path, Value] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the user's own settings, with those that are ``given`` for this call. Invalid ones are left out and
+    reported."""
+    values, problems = _read(text, "user", (), given)
     return _user(values), problems
 
 
-def read_project_settings(text: str, source: str = "prosa.toml") -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings of a project; ``source`` is the name of the file: in `pyproject.toml` only `[tool.prosa]`
-    counts."""
+def read_project_settings(
+    text: str, source: str = "prosa.toml", given: Mapping[Path, Value] = NONE
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the settings of a project, with those that are ``given`` for this call; ``source`` is the name of the
+    file: in `pyproject.toml` only `[tool.prosa]` counts."""
     inside = ("tool", "prosa") if source.endswith("pyproject.toml") else ()
-    values, problems = _read(text, "project", inside)
+    values, problems = _read(text, "project", inside, given)
     return _project(values), problems
 
 
-def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Value], tuple[Problem, ...]]:
+def _read(
+    text: str, level: Level, inside: Path, given: Mapping[Path, Value]
+) -> tuple[dict[Path, Value], tuple[Problem, ...]]:
     """Return the checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
     values: dict[Path, Value] = {}
     for path, raw in _leaves(tree):
-        found = _checked(path, raw, level)
-        if isinstance(found, _Value):
+        found = checked(path, raw, level)
+        if isinstance(found, Valid):
             values[path] = found.value
         elif found is not None:
             problems.append(found.at(span_of(spans, (*inside, *path))))
         if len(problems) == MAX_PROBLEMS:
             break
+    values = {path: value for path, value in values.items() if path not in given} | dict(given)
     problems += [each.at(span_of(spans, path)) for path, each in _half_prices(values)]
     return values, tuple(problems)
 
 
-class _Value(Struct, frozen=True):
+class Valid(Struct, frozen=True):
     """A value that passed its check."""
 
     value: Value
 
 
-class _Wrong(Struct, frozen=True):
+class Wrong(Struct, frozen=True):
     """What is wrong with a setting, before its place is known."""
 
     rule: str
@@ -107,42 +115,43 @@ class _Wrong(Struct, frozen=True):
     severity: Severity = Severity.ERROR
 
     def at(self, span: Span) -> Problem:
+        """Return the problem at its place."""
         return Problem(self.rule, self.message, span, (self.note,) if self.note else (), severity=self.severity)
 
 
-def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
+def checked(path: Path, raw: Value, level: Level) -> Valid | Wrong | None:
     """Return the value of a setting, or what is wrong with it; None for an empty table where one is allowed."""
     name = ".".join(path)
     setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
     if level == "project" and (how := _refusal(path, setting)):
-        return _Wrong("refused-setting", f"a project cannot set `{name}`", how)
+        return Wrong("refused-setting", f"a project cannot set `{name}`", how)
     if setting is None:
         return None if raw == {} and _is_table(path, level) else _unknown(path, level)
     if setting.level != level:
         note = "it is a setting of a project: move it to prosa.toml"
-        return _Wrong("misplaced-setting", f"`{name}` has no effect here", note, Severity.WARNING)
+        return Wrong("misplaced-setting", f"`{name}` has no effect here", note, Severity.WARNING)
     expected, convert = KINDS[setting.kind]
     value = convert(raw)
     if value is None:
         # Where a variable name is expected, the user may have written the key itself; it is never shown (X7).
         found = "" if setting.kind == "variable" else _fault(raw)
-        return _Wrong("bad-setting", f"`{name}` must be {expected}{found}")
-    return _bad_name(setting, path) or _Value(value)
+        return Wrong("bad-setting", f"`{name}` must be {expected}{found}")
+    return _bad_name(setting, path) or Valid(value)
 
 
-def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
+def _bad_name(setting: Setting, path: Path) -> Wrong | None:
     """Return what is wrong with the name that the user chose, where the table has a `*`."""
     name = next((part for want, part in zip(setting.path, path, strict=True) if want == "*"), None)
     if name is None:
         return None
     table = setting.path[0]
     if not name.strip():
-        return _Wrong("bad-setting", f"a name in `{table}` is empty", f"write {_CHOSEN[table]} in its place")
+        return Wrong("bad-setting", f"a name in `{table}` is empty", f"write {_CHOSEN[table]} in its place")
     if table not in _BY_GLOB or is_glob(name):
         return None
     note = "a `[` needs its `]`, and a backslash a character behind it; `\\[` is the bracket itself"
     cut = f"it is longer than {MAX_GLOB:,} characters" if len(name) > MAX_GLOB else note
-    return _Wrong("bad-setting", f"`{_cut(name)}` in `{table}` is a glob that matches nothing", cut)
+    return Wrong("bad-setting", f"`{_cut(name)}` in `{table}` is a glob that matches nothing", cut)
 
 
 def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
@@ -179,15 +188,15 @@ def _is_table(path: Path, level: Level) -> bool:
     return any(each.level == level and _matches(each.path[: len(path)], path) for each in SETTINGS)
 
 
-def _unknown(path: Path, level: Level) -> _Wrong:
+def _unknown(path: Path, level: Level) -> Wrong:
     """Return what to say about a key that is in no line of the table."""
     name = ".".join(path)
     if _is_table(path, level):
-        return _Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
+        return Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
     keys = [each.key for each in SETTINGS if each.level == level]
     near = nearest(name, keys, cutoff=0.75)
     note = f"did you mean `{near}`?" if near else "docs/settings.md lists all settings"
-    return _Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
+    return Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
 
 
 def _shown(raw: Value) -> str:
@@ -212,11 +221,11 @@ def _fault(raw: Value) -> str:
     return f", not {_shown(raw)}"
 
 
-def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
+def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, Wrong]]:
     """Return prices that name one direction only: half a price is no price."""
     names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
     return [
-        (("prices", name), _Wrong("bad-setting", f"the price of `{name}` needs both `input` and `output`"))
+        (("prices", name), Wrong("bad-setting", f"the price of `{name}` needs both `input` and `output`"))
         for name in names
         if ("prices", name, "input") not in values or ("prices", name, "output") not in values
     ]

@@ -37,6 +37,7 @@ from prosa.runtime.errors import BatchRefused
 from prosa.runtime.lower.magi import given
 from prosa.runtime.program import Program, reachable
 from prosa.schema import ArgumentProblem
+from prosa.settings.environment import given_here
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
@@ -90,7 +91,7 @@ def subject_of(
     """Return what a file and the id of a script name; ``doc.mda#id`` names both. ``named`` and ``to_run`` are those of
     `ready_program`. Raises what it does, and `BatchRefused` for a document without a choice among its scripts."""
     path, script = _parts(Path(file), script)
-    if dialect_here(path) != "magi":
+    if dialect_here(path, given_here(environment.environ)) != "magi":
         if script:
             message = f"{script!r} is to be an ai-script, and {path} is read as a program"
             raise BatchRefused(message, hint="scripts are in documents that end in .mda")

@@ -37,6 +37,7 @@ from prosa.dialects.table import (
 from prosa.rules.analyzer import Sighted
 from prosa.rules.policy import specification
 from prosa.rules.rule import Rooted
+from prosa.settings.model import Given
 from prosa.source import FileProblem, Files, Renamed, SourceText, TextFiles
 from prosa.source.files import Skipped, is_hidden
 
@@ -204,10 +205,11 @@ def gather(
     agents: bool = False,
     manifests: bool = False,
     skipped: Skipped | None = None,
+    given: Given | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too, with
-    ``manifests`` the JSON files of hosts. ``skipped`` records skipped files. Raises `FileProblem` for a path that does
-    not exist."""
+    ``manifests`` the JSON files of hosts. ``skipped`` records skipped files, ``given`` are settings of this call.
+    Raises `FileProblem` for a path that does not exist."""
     most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
     opened = RootedFiles(None, most, _named(paths))
@@ -237,7 +239,7 @@ def gather(
             opened.within(base) if stdin is None else TextFiles(stdin, opened.within(base)),
             tuple(dict.fromkeys(found)),
             base,
-            project_at(base, _shown(base)),
+            project_at(base, _shown(base), given),
             base in grouping.whole,
             gitignore,
             root is not None,
@@ -273,6 +275,7 @@ def gather_named(
     gitignore: bool = True,
     agents: bool = False,
     manifests: bool = False,
+    given: Given | None = None,
 ) -> NamedDocuments:
     """Return the documents of a command line, on which `-` is standard input, called ``stdin_name`` and read by
     ``read``. Raises `FileProblem`."""
@@ -287,6 +290,7 @@ def gather_named(
         agents=agents,
         manifests=manifests,
         skipped=skipped,
+        given=given,
     )
     return NamedDocuments(found, stdin, skipped)
 

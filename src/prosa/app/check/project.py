@@ -17,7 +17,7 @@ from prosa.adapters.files.read import real_path
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.table import dialect_of_path
 from prosa.rules.policy import Policy, Profile, diagnosed
-from prosa.settings.model import PROJECT_FILES, Settings, is_about_prosa
+from prosa.settings.model import PROJECT_FILE, PROJECT_FILES, Given, Settings, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
 
 
@@ -28,22 +28,22 @@ class Project(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def project_at(root: Path, shown: Path) -> Project:
-    """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people
-    name the folder."""
+def project_at(root: Path, shown: Path, given: Given | None = None) -> Project:
+    """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`, with those that are
+    ``given`` for this call. ``shown`` is how people name the folder."""
     for name in PROJECT_FILES:
         if is_settings_file(root / name):
-            found = _read(root / name, shown / name)
+            found = _read(root / name, shown / name, given)
             if found is not None:
                 return found
-    return Project()
+    return _settings_of(SourceText("", str(shown / PROJECT_FILE)), root, given) if given else Project()
 
 
-def dialect_here(path: Path) -> str | None:
-    """Return the dialect of a document from the globs of its project, then from its file name; None if neither
-    decides."""
+def dialect_here(path: Path, given: Given | None = None) -> str | None:
+    """Return the dialect of a document from the globs of its project, or ``given`` for this call, then from its file
+    name; None if neither decides."""
     root = find_root(path)
-    settings = project_at(root, root).settings
+    settings = project_at(root, root, given).settings
     if settings is not None and settings.dialects:
         by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
         if by_glob is not None:
@@ -51,7 +51,7 @@ def dialect_here(path: Path) -> str | None:
     return dialect_of_path(real_path(path).as_posix())
 
 
-def _read(path: Path, shown: Path) -> Project | None:
+def _read(path: Path, shown: Path, given: Given | None) -> Project | None:
     """Return the settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
     try:
         source = RootedFiles(path.parent, named=(path,)).read_undigested(path)
@@ -59,16 +59,18 @@ def _read(path: Path, shown: Path) -> Project | None:
         return Project(None, (_unreadable(problem, shown),))
     if not is_about_prosa(path.name, source.text):
         return None
-    if not source.text.strip():
+    if not source.text.strip() and given is None:
         return Project()  # a file that only marks the root
-    from prosa.rules.project import project_diagnostics
+    return _settings_of(replace(source, path=str(shown)), path.parent, given)
 
-    named = replace(source, path=str(shown))
-    settings, found = project_diagnostics(named)
+
+def _settings_of(source: SourceText, root: Path, given: Given | None) -> Project:
+    """Return what a file and this call set, with diagnostics."""
+    from prosa.rules.project import project_diagnostics, schema_diagnostics
+
+    settings, found = project_diagnostics(source, given.project) if given else project_diagnostics(source)
     if settings.schemas:
-        from prosa.rules.project import schema_diagnostics
-
-        found = (*found, *schema_diagnostics(settings, named, path.parent, RootedFiles(path.parent)))
+        found = (*found, *schema_diagnostics(settings, source, root, RootedFiles(root)))
     return Project(settings, found)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CHOOSING = ("ids", "auto", "every", "stale", "beside")
 
 
-def runs_scripts(args: argparse.Namespace) -> bool:
+def runs_scripts(args: argparse.Namespace, console: Console) -> bool:
     """Return whether the file is run by its scripts: `--as magi`, `--scripts`, `.mda`, or a glob of the project says so
     (X3).
 
@@ -36,21 +36,22 @@ def runs_scripts(args: argparse.Namespace) -> bool:
     """
     from prosa.app.check.project import dialect_here
     from prosa.cli.argument_types import chosen_dialect
+    from prosa.settings.environment import given_here
 
-    dialect = chosen_dialect(args.dialect)
-    if dialect == "skill_md" and dialect_here(args.file) == dialect:
+    dialect, given = chosen_dialect(args.dialect), given_here(console.environ)
+    if dialect == "skill_md" and dialect_here(args.file, given) == dialect:
         dialect = None
     if dialect not in (None, "magi", "markdownlang"):
         raise WrongUse(f"--as {dialect}: nothing in it can be run here", hint="--as magi, --as markdownlang")
     if dialect is None and args.beside is not None:
         dialect = "magi"
-    if (dialect or dialect_here(args.file) or "markdownlang") == "magi":
+    if (dialect or dialect_here(args.file, given) or "markdownlang") == "magi":
         return True
     about = (*CHOOSING, "provider", "tools", "write", *(() if getattr(args, "record", None) else ("force",)))
-    given = [name for name in about if getattr(args, name, None)]
-    if given:
+    about_scripts = [name for name in about if getattr(args, name, None)]
+    if about_scripts:
         flags = {"ids": "--script", "every": "--all", "beside": "--scripts"}
-        flag = flags.get(given[0], f"--{given[0]}")
+        flag = flags.get(about_scripts[0], f"--{about_scripts[0]}")
         raise WrongUse(f"{flag} is about ai-scripts, and {args.file} is read as a program", hint="add --as magi")
     return False
 

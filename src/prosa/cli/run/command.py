@@ -113,7 +113,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         from prosa.cli import plan
 
         return plan.run(argparse.Namespace(**vars(args), format="text" if args.form == "text" else "json"), console)
-    if runs_scripts(args):
+    if runs_scripts(args, console):
         from prosa.cli.run import scripts
 
         require_no_sites(args)

@@ -1,0 +1,166 @@
+"""Settings for one call, `--set KEY=VALUE` and `PROSA_SET` (X7)."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies
+
+from prosa.app.check.gather import gather
+from prosa.app.settings import settings_for, with_given
+from prosa.cli import main
+from prosa.data import Value
+from prosa.runtime.errors import RunError
+from prosa.settings.environment import given_here
+from prosa.settings.given import BadSetting, given_settings
+from prosa.settings.model import SET_VARIABLE
+from tests.cli.programs import configured, program, prosa, script, user
+
+LINKS = "# Drafts\n\n[gone](gone.md)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("limits.iterations=3", ("limits", "iterations"), 3),
+        ("limits.tool_calls = 3", ("limits", "tool-calls"), 3),
+        ("limits.python-memory=64", ("limits", "python-memory"), 64 * 1024 * 1024),
+        ("default-model=4", ("default-model",), "4"),
+        ("default-model='a = b'", ("default-model",), "a = b"),
+        ("prices.gpt-4.1.input=0.25", ("prices", "gpt-4.1", "input"), Decimal("0.25")),
+        ('prices."gpt-4.1".input=0.25', ("prices", "gpt-4.1", "input"), Decimal("0.25")),
+        (
+            "servers.https://a.example.header-env.X-Key=A_KEY",
+            ("servers", "https://a.example", "header-env", "X-Key"),
+            "A_KEY",
+        ),
+    ],
+)
+def test_x7_a_text_is_a_setting_of_the_user(text: str, path: tuple[str, ...], value: Value):
+    assert given_settings([text]).user == {path: value}
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("model=small", ("model",), "small"),
+        ("strict=true", ("strict",), True),
+        ("select=unresolved-link, MD040", ("select",), ("unresolved-link", "MD040")),
+        ('select=["unresolved-link"]', ("select",), ("unresolved-link",)),
+        ("dialects.site/**/*.md=mdh", ("dialects", "site/**/*.md"), "mdh"),
+        ("per-glob.*.md.strict=true", ("per-glob", "*.md", "strict"), True),
+        ("site.nav=['a.md', {Guides = ['b.md']}]", ("site", "nav"), ["a.md", {"Guides": ["b.md"]}]),
+    ],
+)
+def test_x7_a_text_is_a_setting_of_the_project(text: str, path: tuple[str, ...], value: Value):
+    assert given_settings([text]).project == {path: value}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("strict", "it is no setting", "write KEY=VALUE"),
+        ("=1", "it is no setting", "write KEY=VALUE"),
+        ("strict=true\nmodel=x", "it is no setting", "write KEY=VALUE"),
+        ("ignor=a", "there is no setting `ignor`", "did you mean `ignore`?"),
+        ("limits=3", "there is no setting `limits`", ""),
+        ("limits.iterations=0", "`limits.iterations` must be a whole number from 1, not '0'", ""),
+        ("strict=maybe", "`strict` must be true or false, not 'maybe'", ""),
+        ("model=", "`model` must be a text, and it is empty", ""),
+        ("dialects.[.md=mdh", "`[.md` in `dialects` is a glob that matches nothing", ""),
+        ("endpoints.https://a.example.api-key-env=sk-secret", "must be the name of an environment variable", ""),
+    ],
+)
+def test_x7_a_text_that_sets_nothing_is_refused(text: str, message: str, hint: str):
+    with pytest.raises(BadSetting) as caught:
+        given_settings([text])
+    assert message in caught.value.message and hint in caught.value.hint
+    assert "sk-secret" not in caught.value.message
+
+
+@given(strategies.text(max_size=80))
+def test_x7_any_text_is_a_setting_or_refused(text: str):
+    try:
+        found = given_settings([text])
+    except BadSetting as refused:
+        assert refused.message
+    else:
+        assert len(found.user) + len(found.project) == 1
+
+
+def test_x7_what_is_given_replaces_what_files_say(tmp_path: Path):
+    """Value by value: half of a price may stand in the file."""
+    (tmp_path / "prosa.toml").write_text(
+        'model = "file"\nstrict = true\n[dialects]\n"*.md" = "mdh"\n"a.md" = "prapti"\n'
+    )
+    config = configured(tmp_path, "[prices.m]\ninput = 1\noutput = 2\n[limits]\nretries = 1\n")
+    environ = user(tmp_path, PROSA_CONFIG_DIR=config)
+    environ = dict(with_given(environ, ["model=given", "prices.m.input=3", "dialects.*.md=ymj"]))
+    found = settings_for(tmp_path / "a.md", environ)
+    assert (found.model, found.strict, found.retries) == ("given", True, 1)
+    assert (found.prices["m"].input, found.prices["m"].output) == (3, 2)
+    assert found.dialects == (("a.md", "prapti"), ("*.md", "ymj"))
+    (group,) = gather([tmp_path], given=given_here(environ))
+    assert group.project.settings is not None and group.project.settings.dialects == found.dialects
+
+
+def test_x7_half_a_price_is_no_price(tmp_path: Path):
+    with pytest.raises(RunError, match="the price of `m` needs both"):
+        settings_for(None, with_given(user(tmp_path), ["prices.m.input=3"]))
+
+
+def test_x7_the_commands_know_the_variable():
+    assert main.SET_VARIABLE == SET_VARIABLE
+
+
+def test_x7_the_variable_is_refused_as_a_file_is(tmp_path: Path):
+    with pytest.raises(RunError, match=f"{SET_VARIABLE}: `strict` must be true or false"):
+        settings_for(tmp_path, {**user(tmp_path), SET_VARIABLE: "model=x\nstrict=2"})
+
+
+def test_x7_a_check_takes_settings_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Cached findings too are those of the settings of the call."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.md").write_text(LINKS)
+    environ = user(tmp_path)
+    for flags, status in [
+        ((), 1),
+        (("--set", "ignore=unresolved-link"), 0),
+        ((), 1),
+        (("--set", "per-glob.*.md.ignore=unresolved-link"), 0),
+        (("--set", "per-glob.*.txt.ignore=unresolved-link"), 1),
+        (("--set", "ignore=unresolved-link", "--set", "ignore=duplicate-id"), 1),
+    ]:
+        assert prosa("check", ".", *flags, environ=environ)[0] == status, flags
+    assert prosa("check", ".", environ={**environ, SET_VARIABLE: "ignore=unresolved-link\nmodel=m"})[0] == 0
+    assert prosa("check", ".", environ={**environ, SET_VARIABLE: "limits.retries=1"})[0] == 1
+    status, at = prosa("check", ".", environ={**environ, SET_VARIABLE: "ignore=nonsense"})
+    assert (status, "PROSA_SET ignore=nonsense: there is no rule" in at.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "err"),
+    [
+        ("check", "limits.iterations=3", "it has no effect here"),
+        ("check", "ignore=nonsense", "there is no rule `nonsense`"),
+        ("run", "dialects.*=nonsense", "there is no dialect `nonsense`"),
+        ("run", "limits.iterations=0", "must be a whole number from 1"),
+    ],
+)
+def test_x7_a_wrong_setting_is_wrong_use(command: str, text: str, err: str, tmp_path: Path):
+    status, at = prosa(command, program(tmp_path), "--set", text, environ=user(tmp_path))
+    assert status == 2 and at.err.startswith(f"error: --set {text}: ") and err in at.err
+
+
+def test_x7_a_run_takes_settings_of_the_user_and_the_project(tmp_path: Path):
+    count = program(tmp_path)
+    wrong = script(tmp_path, {"content": {"words": -1}}, {"content": {"words": 2}})
+    chosen, environ = ("run", count, "--model", wrong, "--set"), user(tmp_path)
+    status, at = prosa(*chosen, "limits.iterations=1", environ=environ)
+    assert status == 1 and at.out == ""
+    status, at = prosa(*chosen, "limits.iterations=2", environ=environ)
+    assert (status, json.loads(at.out)) == (0, {"words": 2})
