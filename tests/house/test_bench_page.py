@@ -234,6 +234,14 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_large_corpora_may_take_longer(elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
+    took: list[float] = []
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(bench, "_in_a_process", lambda name, machine: (took.append(bench.allowed(name)), measured())[1])
+    assert bench.main(["index"]) == bench.main(["index", "--large"]) == 0
+    assert took == [SECTIONS["index"].seconds, bench.TIMES_LARGE * SECTIONS["index"].seconds]
+
+
 def test_an_interruption_leaves_the_old_page(elsewhere: Path, monkeypatch: pytest.MonkeyPatch):
     def interrupted(name: str, machine: Machine) -> Measured:
         if name == "pure":
