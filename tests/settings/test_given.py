@@ -65,7 +65,7 @@ def test_x7_a_text_is_a_setting_of_the_project(text: str, path: tuple[str, ...],
         ("strict", "it is no setting", "write KEY=VALUE"),
         ("=1", "it is no setting", "write KEY=VALUE"),
         ("strict=true\nmodel=x", "it is no setting", "write KEY=VALUE"),
-        ("ignor=a", "there is no setting `ignor`", "did you mean `ignore`?"),
+        ("ignor=a", "there is no setting `ignor`", "did you mean ignore?"),
         ("limits=3", "there is no setting `limits`", ""),
         ("limits.iterations=0", "`limits.iterations` must be a whole number from 1, not '0'", ""),
         ("strict=maybe", "`strict` must be true or false, not 'maybe'", ""),
@@ -154,6 +154,11 @@ def test_x7_a_check_takes_settings_of_the_project(tmp_path: Path, monkeypatch: p
 def test_x7_a_wrong_setting_is_wrong_use(command: str, text: str, err: str, tmp_path: Path):
     status, at = prosa(command, program(tmp_path), "--set", text, environ=user(tmp_path))
     assert status == 2 and at.err.startswith(f"error: --set {text}: ") and err in at.err
+
+
+def test_x7_a_misspelt_setting_has_a_command_that_mends_it(tmp_path: Path):
+    status, at = prosa("check", program(tmp_path), "--set", "ignor=MD020", "--format", "json", environ=user(tmp_path))
+    assert status == 2 and "--set ignore=MD020 " in json.loads(at.err)["fix"]
 
 
 def test_x7_a_run_takes_settings_of_the_user_and_the_project(tmp_path: Path):

@@ -45,7 +45,7 @@ def _setting(text: str) -> tuple[str, Path, Value]:
     found = next(((each, path) for each in SETTINGS if (path := _path(each.path, key.split(".")))), None)
     if found is None:
         near = nearest(key.replace("_", "-"), [each.key for each in SETTINGS], cutoff=0.75)
-        hint = f"did you mean `{near}`?" if near else "docs/settings.md lists all settings"
+        hint = f"did you mean {near}?" if near else "docs/settings.md lists all settings"
         raise BadSetting(f"there is no setting `{key[:60]}`", hint)
     setting, path = found
     raw = next((each for each in _readings(written.strip()) if _fits(setting, each)), written.strip())
