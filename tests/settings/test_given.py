@@ -161,6 +161,12 @@ def test_x7_a_misspelt_setting_has_a_command_that_mends_it(tmp_path: Path):
     assert status == 2 and "--set ignore=MD020 " in json.loads(at.err)["fix"]
 
 
+def test_x7_a_test_takes_the_globs_of_a_project(tmp_path: Path):
+    (tmp_path / "a.test.md").write_text("---\ntests: a.md\n---\n")
+    found = {text: prosa("test", tmp_path, "--set", f"tests={text}*", environ=user(tmp_path))[1].err for text in "ab"}
+    assert ["no test documents" in err for err in found.values()] == [False, True]
+
+
 def test_x7_a_run_takes_settings_of_the_user_and_the_project(tmp_path: Path):
     count = program(tmp_path)
     wrong = script(tmp_path, {"content": {"words": -1}}, {"content": {"words": 2}})

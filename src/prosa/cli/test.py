@@ -19,6 +19,7 @@ from prosa.cli.options import add_limits, add_options, add_otel, add_recording, 
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 from prosa.cli.test_plan import agree, print_ablation, print_plan, tell_power
+from prosa.settings.environment import given_here
 
 if TYPE_CHECKING:
     from prosa.app.evals.ablation import Ablation
@@ -130,7 +131,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.evals.plan import plan_tests
     from prosa.app.run.service import complete_options
 
-    groups = find_tests(args.paths, args.root, args.max_size)
+    groups = find_tests(args.paths, args.root, args.max_size, given_here(console.environ))
     if not groups:
         hint = "a test document is named NAME.test.md, and the cases of a skill are in its evals/evals.json"
         raise WrongUse(

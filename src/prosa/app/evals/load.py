@@ -28,6 +28,7 @@ from prosa.dialects.table import EVALS, SKILL_MD, TEST, dialect_of_file_name
 from prosa.evaluation.case import Case
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.program import Program
+from prosa.settings.model import Given
 from prosa.source import Files
 from prosa.source.wildmatch import glob_matches
 
@@ -35,12 +36,14 @@ CLASSIFIED = ("confidential", "secret")
 """What a document is never kept of on the disk (X25)."""
 
 
-def find_tests(paths: Sequence[str], root: Path | None = None, max_size: int | None = None) -> tuple[Group, ...]:
+def find_tests(
+    paths: Sequence[str], root: Path | None = None, max_size: int | None = None, given: Given | None = None
+) -> tuple[Group, ...]:
     """Return the test documents at ``paths``, and the skills that have cases: a file is a test whatever its name; of a
     folder those that are called so, and that the globs of its project name. Skills are looked for where agents keep
-    them too. Raises `FileProblem`."""
+    them too. ``given`` are settings of this call. Raises `FileProblem`."""
     named = {Path(path) for path in paths if not Path(path).is_dir()}
-    found = gather(paths, root=root, max_size=max_size, agents=True)
+    found = gather(paths, root=root, max_size=max_size, agents=True, given=given)
     groups = []
     for group in found:
         chosen = dict.fromkeys(each for path in group.paths if (each := _tested(path, group, named)) is not None)
