@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from msgspec import Struct, field
 
@@ -179,7 +179,7 @@ def _parts(value: Event, name: str) -> list[Event]:
         return []
     if not isinstance(inner, list) or not all(isinstance(each, Mapping) for each in inner):
         raise Odd
-    return inner
+    return cast("list[Event]", inner)
 
 
 def _number(value: Event, name: str) -> int:

@@ -14,7 +14,7 @@ import os
 import socket
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.agents.asgi import Receive, Scope, Send
 from prosa.adapters.agents.reactions import Line, is_possible, lines_of, reply_to, text_of_line
 from prosa.adapters.agents.wires.chat import CHAT
 from prosa.adapters.agents.wires.exchange import (
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 
 Reply: TypeAlias = "ModelReply | ProviderError | Mapping[str, Value] | str | None"
 Script: TypeAlias = "str | os.PathLike[str] | Iterable[Mapping[str, Value]] | Callable[[ServiceRequest], Reply]"
-Scope: TypeAlias = Mapping[str, Value]
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Value]]]
-Send: TypeAlias = Callable[[dict[str, Value]], Awaitable[None]]
 
 MODEL: Final = "scripted-model"
 KEY: Final = "scripted-key"

@@ -174,9 +174,10 @@ def _step(kind: str, text: str, *, conversation: int, tool: str = "", call: str 
 def _arguments(call: ToolCall) -> Value:
     """Return the arguments of a call; as they were written where they cannot be read as JSON."""
     try:
-        return json.loads(call.arguments or "{}")
+        given: Value = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
-        return call.arguments
+        given = call.arguments
+    return given
 
 
 def _cut(value: Value, depth: int = 0) -> Value:

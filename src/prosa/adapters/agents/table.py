@@ -225,7 +225,7 @@ def _pi_environment(setting: Setting) -> Mapping[str, str]:
 
 def _pi_files(setting: Setting) -> Mapping[str, str]:
     url = setting.url if setting.wire == "messages" else f"{setting.url}{_PI_WIRES[setting.wire][1]}"
-    provider = {
+    provider: dict[str, Value] = {
         "baseUrl": url,
         "api": _PI_WIRES[setting.wire][0],
         "apiKey": setting.token,
@@ -259,8 +259,8 @@ def _gemini_environment(setting: Setting) -> Mapping[str, str]:
 
 def _quiet(path: str, key: str, general: dict[str, Value]) -> Callable[[Setting], Mapping[str, str]]:
     """Return what makes the settings at a path: the kind of login, no updates and no usage statistics."""
-    security: Value = {"auth": {"selectedType": key}}
-    quiet = {"security": security, "general": general, "privacy": {"usageStatisticsEnabled": False}}
+    security: dict[str, Value] = {"auth": {"selectedType": key}}
+    quiet: dict[str, Value] = {"security": security, "general": general, "privacy": {"usageStatisticsEnabled": False}}
     return lambda _: {path: _json(quiet)}
 
 

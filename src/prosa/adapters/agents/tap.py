@@ -27,6 +27,7 @@ from urllib.parse import parse_qsl, urlencode
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.agents.asgi import Receive, Scope, Send
 from prosa.adapters.agents.box import RELAY_URL
 from prosa.adapters.agents.requests import AgentRequest, BadRequest, bounded, read_request
 from prosa.adapters.agents.sightings import Sightings, Watched
@@ -151,7 +152,7 @@ class Tap:
 
     # ---- one request ----
 
-    async def __call__(self, scope: Mapping[str, Value], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             return
@@ -326,9 +327,6 @@ class _Money(Struct, frozen=True):
 
 # The side of the agent.
 
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Value]]]
-Send: TypeAlias = Callable[[dict[str, Value]], Awaitable[None]]
-
 
 class _Exchange:
     """One answer to the agent. The last piece is held back until `finish`: what it says is counted by then."""
@@ -363,9 +361,8 @@ class _Exchange:
             return
         self._is_over = True
         await self._start()
-        body = {"type": "http.response.body", "body": self._held, "more_body": not self._is_whole}
         if self._held or self._is_whole:
-            await self._send(body)
+            await self._send({"type": "http.response.body", "body": self._held, "more_body": not self._is_whole})
 
     async def error(self, wire: WireName, status: int, sentence: str) -> None:
         """Answer with an error in the form of the wire."""
@@ -403,11 +400,11 @@ def _error(wire: WireName, status: int, sentence: str) -> Value:
     return {"error": {"message": sentence, "type": kind, "param": None, "code": None}}
 
 
-def _header(scope: Mapping[str, Value], name: bytes) -> str:
+def _header(scope: Scope, name: bytes) -> str:
     return next((value.decode("latin-1").strip() for given, value in scope["headers"] if given == name), "")
 
 
-def _has_token(scope: Mapping[str, Value], token: str) -> bool:
+def _has_token(scope: Scope, token: str) -> bool:
     """Return whether a request of this machine carries the token, where keys stand on one of the wires."""
     client = scope.get("client")
     if client and client[0] and client[0] != "127.0.0.1":
@@ -418,7 +415,7 @@ def _has_token(scope: Mapping[str, Value], token: str) -> bool:
     return any(hmac.compare_digest(each.strip(), token.encode()) for each in keys)
 
 
-def _route(wire: WireName, scope: Mapping[str, Value]) -> tuple[str, str]:
+def _route(wire: WireName, scope: Scope) -> tuple[str, str]:
     """Return the path below the version of the interface, and how it is passed on; empty for not at all."""
     raw = scope.get("raw_path") or scope["path"].encode()
     path = raw.partition(b"?")[0].decode("latin-1")
@@ -430,7 +427,7 @@ def _route(wire: WireName, scope: Mapping[str, Value]) -> tuple[str, str]:
     return path, ""
 
 
-def _onward(path: str, scope: Mapping[str, Value]) -> str:
+def _onward(path: str, scope: Scope) -> str:
     """Return a path with its query, without the key that some agents put there."""
     given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     query = urlencode([(name, value) for name, value in given if name != "key"])
@@ -443,7 +440,7 @@ def _model_of(path: str) -> str:
     return name if method else ""
 
 
-def _kept_headers(scope: Mapping[str, Value]) -> dict[str, str]:
+def _kept_headers(scope: Scope) -> dict[str, str]:
     named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
     return {name: value for name, value in named if name in _KEPT_HEADERS}
 
@@ -488,7 +485,7 @@ async def open_tap(
     budget: Budget | None = None,
     output_bound: int | None = None,
     socket: Path | None = None,
-    stamp: Callable[[], object] | None = None,
+    stamp: Callable[[], Value] | None = None,
 ) -> AsyncIterator[Tap]:
     """Listen for one agent: on 127.0.0.1, or on a unix socket that the box relays to. Closes at once at the end.
 

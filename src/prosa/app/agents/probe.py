@@ -33,7 +33,7 @@ SAID: Final = "High water is at 06:12 UTC."
 PROMPT: Final = "When is it high water at the pier? Write the time to probe.txt."
 SECONDS: Final = 120.0
 MOST_CALLS: Final = 12
-STORY: Final = ({"load": SKILL}, {"write": {PLACE: WRITTEN}}, {"content": SAID})
+STORY: Final[tuple[Mapping[str, Value], ...]] = ({"load": SKILL}, {"write": {PLACE: WRITTEN}}, {"content": SAID})
 _MODELS: Final[Mapping[WireName, str]] = {"gemini": "gemini-2.5-pro", "messages": "claude-sonnet-4-5"}
 """Names that an agent of one service expects; the service is scripted whatever the name."""
 
@@ -67,7 +67,7 @@ class Probe(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Value]:
         """Return the object of `prosa agents --probe --format json`."""
-        steps = [{"what": each.what, "ok": each.ok} for each in self.steps]
+        steps: list[Value] = [{"what": each.what, "ok": each.ok} for each in self.steps]
         return {"ok": self.ok, "end": self.end or None, "reason": self.reason or None, "steps": steps}
 
 

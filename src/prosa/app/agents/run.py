@@ -24,12 +24,12 @@ from prosa.app.run.world import budget_of
 from prosa.app.runs import Job
 from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
-from prosa.records.agent import BROKEN_ENDS, AgentTrace
+from prosa.records.agent import BROKEN_ENDS, AgentStep, AgentTrace
 from prosa.runtime.errors import BudgetSpent, LimitExceeded, ProviderError, RunError
 from prosa.runtime.events import Scope
 from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, Usage
-from prosa.runtime.program import with_model
+from prosa.runtime.program import Program, with_model
 
 
 class AgentRun(Struct, frozen=True):
@@ -113,7 +113,7 @@ async def run_in_agent(
 
 
 async def _kept(
-    attempt: _Attempt, program: Value, options: Options, environment: Environment
+    attempt: _Attempt, program: Program, options: Options, environment: Environment
 ) -> tuple[str, RunError | None]:
     """Make the attempt inside a run of the history, and return the id of that and the error that ended it."""
     journals = Journals(options.journal, environment, SystemClock())
@@ -161,5 +161,5 @@ def summary_of(run: AgentRun) -> Mapping[str, Value]:
     }
 
 
-def _step(step: Value) -> dict[str, Value]:
+def _step(step: AgentStep) -> dict[str, Value]:
     return {"kind": step.kind, "tool": step.tool, "arguments": step.arguments, "text": step.text}

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from msgspec import Struct
 from msgspec.json import encode
 
+from prosa.app.options import AgentKeywords
 from prosa.data import Value
 from prosa.records.agent import AgentTrace
 from prosa.runtime.errors import RunError
@@ -128,8 +129,9 @@ def agent_choices(texts: tuple[str, ...], model: str | None = None) -> tuple[Age
     return tuple(chosen)
 
 
-def agent_options(given: Mapping[str, Value], models: Sequence[str] = ()) -> AgentOptions:
-    """Return the options in the keywords of `AgentKeywords`; ``models`` are tried with each agent that names none."""
+def agent_options(given: Mapping[str, Value] | AgentKeywords, models: Sequence[str] = ()) -> AgentOptions:
+    """Return the options of keywords; ``models`` are tried with each agent that names none."""
+    given = cast("AgentKeywords", given)  # the parser of the command makes them of these keywords
     texts = given.get("agents") or ()
     named = (texts,) if isinstance(texts, str) else tuple(texts)
     agents = dict.fromkeys(each for model in models or (None,) for each in agent_choices(named, model))
