@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style, Value, to_value
+from prosa.data.tree import Entry, Mapping, Node, Plain, Scalar, Sequence, Style, Value, to_value
 
 if TYPE_CHECKING:
     from prosa.data.front_matter import FrontMatter, split_front_matter
@@ -23,6 +23,7 @@ __all__ = [
     "JsonError",
     "Mapping",
     "Node",
+    "Plain",
     "Reading",
     "Scalar",
     "Sequence",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from msgspec import Struct, field
@@ -45,7 +46,7 @@ def parse_json(text: str) -> Value:
     surrogates = has_surrogate(text) or ("\\u" in text and SURROGATE_ESCAPE.search(text))
     if not surrogates and not nested_deeper(text, MAX_DEPTH):
         try:
-            return _DECODER.decode(text.removeprefix("\ufeff"))
+            return _DECODE(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
             pass  # the exact reader finds the place and the words
     reading = read_json(text)
@@ -71,7 +72,7 @@ def nested_deeper(text: str, limit: int) -> bool:
     return False
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise _Untidy
@@ -95,9 +96,9 @@ def _constant(_: str) -> NoReturn:
     raise _Untidy
 
 
-_DECODER = json.JSONDecoder(
+_DECODE: Callable[[str], Value] = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
-)
+).decode
 
 
 _SPACE = regex(r"[ \t\n\r]*")

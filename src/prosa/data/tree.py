@@ -5,6 +5,7 @@ Every key and value keeps its span in the source, and every scalar its core valu
 
 from __future__ import annotations
 
+from collections import abc
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +17,9 @@ Value: TypeAlias = Any
 """Plain data: None, bool, int, float, str, list and dict with string keys, nested. It is the only name for that outside
 this folder, and an alias of `Any` (docs/decisions/0021): as a recursive type it gives two thousand errors of mypy where
 readers know by a schema or a field table what they hold."""
+
+Plain: TypeAlias = "bool | int | float | str | abc.Sequence[Plain] | abc.Mapping[str, Plain] | None"
+"""Plain data for who only reads it: every `Value`, and also a tuple, a `list[str]`, a `dict[str, int]` and the like."""
 
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 

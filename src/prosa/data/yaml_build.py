@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from prosa.data.limits import MAX_ALIAS_CHARACTERS, MAX_ALIAS_NODES, MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.reading import Findings, shown
 from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
-from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style
+from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style, Value
 from prosa.data.yaml_core import NotOfTag, TooManyDigits, core_value, tagged_value
 from prosa.data.yaml_shield import Shield
 from prosa.diagnostics import Annotation
@@ -133,7 +133,7 @@ class TreeBuilder:
 
     # Scalars
 
-    def _value(self, event: Any, text: str, start: int, end: int) -> Any:
+    def _value(self, event: Any, text: str, start: int, end: int) -> Value:
         tag = event.tag
         try:
             if tag is None:

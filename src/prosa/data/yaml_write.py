@@ -11,9 +11,10 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from prosa.data.limits import MAX_DEPTH
-from prosa.data.tree import Value
+from prosa.data.tree import Plain
 from prosa.regex import regex
 
 MAX_FLOW = 80
@@ -28,7 +29,7 @@ _UNSEEN = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """Characters that JSON leaves as they are and YAML does not."""
 
 
-def write_yaml(value: Mapping[str, Value]) -> str:
+def write_yaml(value: Mapping[str, Plain]) -> str:
     """Return the lines of a mapping, each with its line end; an empty text for an empty one.
 
     Raises ValueError for data nested deeper than `MAX_DEPTH`, TypeError for anything but plain data.
@@ -36,12 +37,12 @@ def write_yaml(value: Mapping[str, Value]) -> str:
     return "".join(f"{line}\n" for line in _mapping(value, 0))
 
 
-def yaml_text(value: Value) -> str:
+def yaml_text(value: Plain) -> str:
     """Return a scalar as it stands on one line, a text in double quotes where it could be taken for something else."""
     return _inline(value)
 
 
-def _mapping(value: Mapping[str, Value], depth: int) -> Iterator[str]:
+def _mapping(value: Mapping[str, Plain], depth: int) -> Iterator[str]:
     _check(depth)
     for key, item in value.items():
         head = _text(key)
@@ -52,7 +53,7 @@ def _mapping(value: Mapping[str, Value], depth: int) -> Iterator[str]:
             yield f"{head}: {_inline(item)}"
 
 
-def _sequence(value: Sequence[Value], depth: int) -> Iterator[str]:
+def _sequence(value: Sequence[Plain], depth: int) -> Iterator[str]:
     _check(depth)
     for item in value:
         lines = iter(_block(item, depth + 1) if _is_block(item) else (_inline(item),))
@@ -60,7 +61,7 @@ def _sequence(value: Sequence[Value], depth: int) -> Iterator[str]:
         yield from (_INDENT + line for line in lines)
 
 
-def _block(value: Value, depth: int) -> Iterator[str]:
+def _block(value: Mapping[str, Plain] | Sequence[Plain], depth: int) -> Iterator[str]:
     return _mapping(value, depth) if isinstance(value, Mapping) else _sequence(value, depth)
 
 
@@ -69,13 +70,13 @@ def _check(depth: int) -> None:
         raise ValueError(f"the data is nested deeper than {MAX_DEPTH} levels")
 
 
-def _is_block(value: Value) -> bool:
+def _is_block(value: Plain) -> TypeGuard[Mapping[str, Plain] | Sequence[Plain]]:
     if isinstance(value, Mapping):
         return bool(value)
     return isinstance(value, list | tuple) and _flow(value) is None
 
 
-def _flow(items: Sequence[Value]) -> str | None:
+def _flow(items: Sequence[Plain]) -> str | None:
     """Return a list on one line, or None where it needs lines of its own."""
     if any(isinstance(item, Mapping | list | tuple) for item in items):
         return None
@@ -83,7 +84,7 @@ def _flow(items: Sequence[Value]) -> str | None:
     return line if len(line) <= MAX_FLOW else None
 
 
-def _inline(value: Value) -> str:
+def _inline(value: Plain) -> str:
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.schema.validate import Schema, SchemaError
+from prosa.schema.walk import SchemaData
 
 Step: TypeAlias = str | None
 """A name, or None for any element of a list or map."""
@@ -46,7 +47,7 @@ class Missing(Struct, frozen=True):
 class _Place(Struct):
     """What several schemas say about one value: its named members, what may stand under any name, its elements."""
 
-    schemas: tuple[Value, ...]
+    schemas: tuple[SchemaData, ...]
     named: dict[str, list[Value]] = field(default_factory=dict)
     patterns: dict[str, list[Value]] = field(default_factory=dict)
     others: list[Value] = field(default_factory=list)
@@ -62,7 +63,7 @@ class Declarations(Struct):
 
     schema: Mapping[str, Value] | bool
     _places: dict[tuple[int, ...], _Place | None] = field(default_factory=dict)
-    _anchors: dict[str, Value] | None = None
+    _anchors: dict[str, SchemaData] | None = None
 
     def missing(self, path: tuple[Step, ...]) -> Missing | None:
         """Return the first step of ``path`` that the schema does not declare."""
@@ -98,7 +99,7 @@ class Declarations(Struct):
                 found += schemas
         return found or place.others
 
-    def _place(self, schemas: tuple[Value, ...]) -> _Place | None:
+    def _place(self, schemas: tuple[SchemaData, ...]) -> _Place | None:
         """Return what the schemas and everything they are made of say; None when one of them declares everything."""
         key = tuple(map(id, schemas[:MAX_PARTS]))
         if key not in self._places:
@@ -106,7 +107,7 @@ class Declarations(Struct):
             self._places[key] = None if parts is None else _gathered(schemas, parts)
         return self._places[key]
 
-    def _parts(self, schemas: Iterable[Value]) -> list[Mapping[str, Value]] | None:
+    def _parts(self, schemas: Iterable[SchemaData]) -> list[Mapping[str, Value]] | None:
         parts: list[Mapping[str, Value]] = []
         waiting, seen = list(schemas), set()
         while waiting:
@@ -119,19 +120,19 @@ class Declarations(Struct):
                 waiting += self._made_of(schema)
         return parts
 
-    def _made_of(self, schema: Mapping[str, Value]) -> Iterator[Value]:
+    def _made_of(self, schema: Mapping[str, Value]) -> Iterator[SchemaData]:
         yield from (part for part in _list(schema.get("allOf")) if part is not True and part != {})
         for key in ("anyOf", "oneOf"):
             yield from _list(schema.get(key))
         yield from (schema[key] for key in ("then", "else") if isinstance(schema.get(key), Mapping) and schema[key])
         yield from (self._resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema)
 
-    def _closed(self, alternatives: Iterable[Value], depth: int, known: dict[int, bool]) -> bool:
+    def _closed(self, alternatives: Iterable[SchemaData], depth: int, known: dict[int, bool]) -> bool:
         """Return whether every one of these alternatives refuses undeclared names."""
         answers = [self._refuses(schema, depth, known) for schema in alternatives]
         return bool(answers) and all(answers)
 
-    def _refuses(self, schema: Value, depth: int, known: dict[int, bool]) -> bool:
+    def _refuses(self, schema: SchemaData, depth: int, known: dict[int, bool]) -> bool:
         if not isinstance(schema, Mapping) or depth > _MAX_CLOSING:
             return False
         if id(schema) not in known:
@@ -142,14 +143,14 @@ class Declarations(Struct):
     def _seals(self, schema: Mapping[str, Value], depth: int, known: dict[int, bool]) -> bool:
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             return True
-        together = _list(schema.get("allOf"))
+        together: list[SchemaData] = [*_list(schema.get("allOf"))]
         if "$ref" in schema:
             together.append(self._resolve(schema["$ref"]))
         if any(self._refuses(part, depth, known) for part in together):
             return True
         return any(self._closed(_list(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
 
-    def _resolve(self, reference: Value) -> Value:
+    def _resolve(self, reference: Value) -> SchemaData:
         """Return a local reference; anything else counts as a schema that declares everything."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return True
@@ -162,7 +163,7 @@ class Declarations(Struct):
         return self._anchors.get(reference[1:], True)
 
 
-def _gathered(schemas: tuple[Value, ...], parts: list[Mapping[str, Value]]) -> _Place:
+def _gathered(schemas: tuple[SchemaData, ...], parts: list[Mapping[str, Value]]) -> _Place:
     place = _Place(schemas)
     for part in parts:
         properties, patterns = _mapping(part.get("properties")), _mapping(part.get("patternProperties"))
@@ -194,7 +195,7 @@ def _mapping(value: Value) -> Mapping[str, Value]:
 
 def _types(part: Mapping[str, Value]) -> tuple[str, ...]:
     types = part.get("type")
-    return (types,) if isinstance(types, str) else tuple(_list(types))
+    return (types,) if isinstance(types, str) else tuple(name for name in _list(types) if isinstance(name, str))
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -206,7 +207,7 @@ def _matches(pattern: str, name: str) -> bool:
         return True
 
 
-def _pointed(schema: Value, pointer: str) -> Value:
+def _pointed(schema: SchemaData, pointer: str) -> SchemaData:
     from urllib.parse import unquote
 
     for part in pointer.split("/"):
@@ -224,16 +225,16 @@ def _is_index(key: str) -> bool:
     return key.isascii() and key.isdecimal() and len(key) <= _MAX_INDEX_DIGITS
 
 
-def _anchors(schema: Value) -> dict[str, Value]:
+def _anchors(schema: SchemaData) -> dict[str, SchemaData]:
     """Return every schema that has a name of its own, by it."""
-    found: dict[str, Value] = {}
+    found: dict[str, SchemaData] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Mapping):
             for key in ("$anchor", "$dynamicAnchor"):
-                if isinstance(part.get(key), str):
-                    found.setdefault(part[key], part)
+                if isinstance(name := part.get(key), str):
+                    found.setdefault(name, part)
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part

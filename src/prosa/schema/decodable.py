@@ -15,7 +15,7 @@ from prosa.data import Value
 from prosa.data.pointer import format_pointer
 from prosa.regex import regex
 from prosa.schema.lower import backtracks, is_object_root, wrap
-from prosa.schema.walk import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, References, applicators, children
+from prosa.schema.walk import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, References, SchemaData, applicators, children
 from prosa.source.url import PATH_SAFE
 
 Handling: TypeAlias = Literal["enforced", "validated", "refused"]
@@ -102,7 +102,7 @@ _DECIDED = frozenset(("$ref", "allOf", "anyOf", "const", "enum", "oneOf"))
 _BOUNDS = frozenset(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum"))
 
 
-def decodable(schema: Value) -> dict[str, Value]:
+def decodable(schema: SchemaData) -> dict[str, Value]:
     """Return the part of a valid schema that is enforced while a model writes; an object if the whole value is not one
     (`Lowered.wrapped`). Never changes its argument."""
     if not isinstance(schema, Mapping):
@@ -248,7 +248,7 @@ def _bound(result: dict[str, Value]) -> None:
 def _is_circular(references: References) -> bool:
     """Return whether a reference leads back to itself, directly or through others."""
     state: dict[int, bool] = {}  # False while it is being followed
-    waiting: list[tuple[Value, bool]] = [(references.root, False)]
+    waiting: list[tuple[SchemaData, bool]] = [(references.root, False)]
     while waiting:
         schema, done = waiting.pop()
         if not isinstance(schema, Mapping):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prosa.data import Value
 from prosa.schema.inputs import type_text
-from prosa.schema.walk import ABOUT, References, in_place
+from prosa.schema.walk import ABOUT, References, SchemaData, in_place
 from prosa.schema.wording import shown_value
 
 MAX_PARTS = 1_000
@@ -23,13 +23,13 @@ MAX_VALUES = 200
 class SchemaView:
     """The view of a schema with its references. A schema that is no mapping describes nothing."""
 
-    def __init__(self, root: Value) -> None:
+    def __init__(self, root: SchemaData) -> None:
         self.root = root
         self.references = References(root)
 
     def at(self, path: Iterable[str | None]) -> tuple[Mapping[str, Value], ...]:
         """Return the schemas of the value at a path; None stands for an element of a list or of a mapping."""
-        found = self._parts([self.root])
+        found = self._parts((self.root,))
         for step in path:
             found = self._parts(child for part in found for child in _inner(part, step))
         return found
@@ -66,7 +66,7 @@ class SchemaView:
         about = next((" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()), "")
         return " or ".join(types) or "any JSON", about
 
-    def _parts(self, schemas: Iterable[Value]) -> tuple[Mapping[str, Value], ...]:
+    def _parts(self, schemas: Iterable[SchemaData]) -> tuple[Mapping[str, Value], ...]:
         """Return the schemas and all that apply to the same value."""
         waiting, seen, found = list(schemas), set[int](), list[Mapping[str, Value]]()
         while waiting and len(found) < MAX_PARTS:

@@ -14,7 +14,7 @@ from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
 from prosa.regex import regex
 from prosa.schema.limits import MAX_DEFAULTS, MAX_FIELDS, MAX_INSTANCE_DEPTH, MAX_SCHEMA_DEPTH
-from prosa.schema.walk import FORMATS, References
+from prosa.schema.walk import FORMATS, References, SchemaData
 from prosa.schema.wording import listed, shown_value, type_name
 from prosa.source import ProsaError
 
@@ -35,7 +35,7 @@ class InputField(Struct, frozen=True):
 class Declared:
     """The properties that an object schema declares; ``closed`` when it says that there are no others."""
 
-    def __init__(self, schema: Value, references: References) -> None:
+    def __init__(self, schema: SchemaData, references: References) -> None:
         self.references = references
         self.properties: dict[str, Value] = {}
         self.required: dict[str, None] = {}
@@ -57,7 +57,7 @@ class Declared:
             self.closed = self.closed or self.others is False
 
 
-def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value]]:
+def merged(schema: SchemaData, references: References) -> Iterator[Mapping[str, Value]]:
     """Yield a schema and those that hold together with it: reference, ``allOf``, the one alternative that is no
     null."""
     waiting, seen = [schema], set()
@@ -74,7 +74,7 @@ def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value
         waiting += reversed(inner)
 
 
-def describe_inputs(schema: Value) -> tuple[InputField, ...]:
+def describe_inputs(schema: SchemaData) -> tuple[InputField, ...]:
     """Return the inputs of a program as its schema declares them, required ones first, otherwise in their order."""
     references = References(schema)
     declared = Declared(schema, references)
@@ -101,7 +101,7 @@ def first(parts: list[Mapping[str, Value]], keyword: str) -> Value:
     return next((part[keyword] for part in parts if keyword in part), _NOT_GIVEN)
 
 
-def type_text(schema: Value, references: References, depth: int = 0) -> str:
+def type_text(schema: SchemaData, references: References, depth: int = 0) -> str:
     """Return what a schema accepts, in a few words: ``integer``, ``list of string``, ``one of "a" or "b"``."""
     parts = list(merged(schema, references))
     if any("const" in part for part in parts):
@@ -125,7 +125,7 @@ def _type_words(name: str, parts: list[Mapping[str, Value]], references: Referen
     return name
 
 
-def accepted_types(schema: Value, references: References) -> tuple[str, ...]:
+def accepted_types(schema: SchemaData, references: References) -> tuple[str, ...]:
     """Return the types that a schema accepts, in the order written; empty when it does not say."""
     found: dict[str, None] = {}
     waiting, seen = [schema], set()
@@ -140,7 +140,7 @@ def accepted_types(schema: Value, references: References) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said_types(schema: Value, references: References) -> tuple[list[str], list[Value]]:
+def _said_types(schema: SchemaData, references: References) -> tuple[list[str], list[Value]]:
     """Return the types that a schema names itself, or the alternatives that name them."""
     for part in merged(schema, references):
         named = part.get("type")
@@ -155,7 +155,7 @@ def _said_types(schema: Value, references: References) -> tuple[list[str], list[
     return [], []
 
 
-def _is_null(schema: Value) -> bool:
+def _is_null(schema: SchemaData) -> bool:
     return isinstance(schema, Mapping) and (schema.get("type") in ("null", ["null"]) or schema.get("const", 0) is None)
 
 
@@ -170,7 +170,7 @@ def _list(value: Value) -> list[Value]:
 Schemas = list[Mapping[str, Value]]
 
 
-def _has_default(schema: Value) -> bool:
+def _has_default(schema: SchemaData) -> bool:
     """Return whether ``default`` is a key anywhere in the schema."""
     waiting = [schema]
     while waiting:
@@ -184,7 +184,7 @@ def _has_default(schema: Value) -> bool:
     return False
 
 
-def fill_defaults(schema: Value, instance: Value) -> Value:
+def fill_defaults(schema: SchemaData, instance: Value) -> Value:
     """Return the instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
     return Defaults(schema).fill(instance)
 
@@ -192,7 +192,7 @@ def fill_defaults(schema: Value, instance: Value) -> Value:
 class Defaults:
     """The defaults of a schema as it is now, for many instances."""
 
-    def __init__(self, schema: Value) -> None:
+    def __init__(self, schema: SchemaData) -> None:
         self.schema = schema
         has_any = isinstance(schema, Mapping) and _has_default(schema)
         self.references = References(schema) if has_any else None
@@ -319,7 +319,7 @@ class ArgumentProblem(ProsaError, ValueError):
         self.message = message
 
 
-def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str, Value]:
+def typed_arguments(schema: SchemaData, pairs: Iterable[tuple[str, str]]) -> dict[str, Value]:
     """Return the object that pairs describe.
 
     A string keeps its text; integers, numbers, booleans and null are read as in JSON; lists and objects are JSON, a
@@ -330,7 +330,7 @@ def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str
     """
     references = References(schema)
     grouped: dict[tuple[str, ...], list[str]] = {}
-    schemas: dict[tuple[str, ...], Value] = {}
+    schemas: dict[tuple[str, ...], SchemaData] = {}
     for key, text in pairs:
         path, schemas_at = _resolve(key, schema, references)
         grouped.setdefault(path, []).append(text)
@@ -342,7 +342,7 @@ def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str
     return result
 
 
-def _resolve(key: str, schema: Value, references: References) -> tuple[tuple[str, ...], Value]:
+def _resolve(key: str, schema: SchemaData, references: References) -> tuple[tuple[str, ...], SchemaData]:
     """Return the way to a key and the schema of its value."""
     path: list[str] = []
     rest = key
@@ -359,7 +359,7 @@ def _resolve(key: str, schema: Value, references: References) -> tuple[tuple[str
     raise ArgumentProblem(key[:80], f"expected at most {MAX_SCHEMA_DEPTH} levels of names")
 
 
-def _step(rest: str, declared: Declared, key: str, inside: str) -> tuple[str, Value]:
+def _step(rest: str, declared: Declared, key: str, inside: str) -> tuple[str, SchemaData]:
     if rest in declared.properties:
         return rest, declared.properties[rest]
     name = rest.split(".", 1)[0]
@@ -399,7 +399,7 @@ def _put(result: dict[str, Value], path: Sequence[str], value: Value, name: str)
         result[last] = value
 
 
-def _typed(name: str, texts: list[str], schema: Value, references: References) -> Value:
+def _typed(name: str, texts: list[str], schema: SchemaData, references: References) -> Value:
     types = accepted_types(schema, references)
     if len(texts) == 1:
         return _one(name, texts[0], schema, types, references)
@@ -408,12 +408,12 @@ def _typed(name: str, texts: list[str], schema: Value, references: References) -
     return [_item(name, text, schema, references) for text in texts]
 
 
-def _item(name: str, text: str, schema: Value, references: References) -> Value:
+def _item(name: str, text: str, schema: SchemaData, references: References) -> Value:
     items = first(list(merged(schema, references)), "items")
     return _one(name, text, items, accepted_types(items, references), references)
 
 
-def _one(name: str, text: str, schema: Value, types: tuple[str, ...], references: References) -> Value:
+def _one(name: str, text: str, schema: SchemaData, types: tuple[str, ...], references: References) -> Value:
     if (choice := _chosen(name, text, schema, references)) is not _FAILED:
         return choice
     if not types:
@@ -437,7 +437,7 @@ def _as_list(name: str, text: str) -> str:
     return f"takes a list: write {name}='{written[0]}' or {repeated}; for one item with a comma {name}='{written[1]}'"
 
 
-def _chosen(name: str, text: str, schema: Value, references: References) -> Value:
+def _chosen(name: str, text: str, schema: SchemaData, references: References) -> Value:
     """Return the member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
     parts = list(merged(schema, references))
     choices = first(parts, "enum") if any("enum" in part for part in parts) else None

@@ -28,6 +28,7 @@ from prosa.schema.walk import (
     TYPES,
     Parts,
     References,
+    SchemaData,
     applicators,
     children,
     subschemas,
@@ -78,7 +79,7 @@ class Lowered(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def lower(schema: Value) -> Lowered:
+def lower(schema: SchemaData) -> Lowered:
     """Return the schema to send for a valid schema (a mapping, true or false). Never changes its argument.
 
     ``strict`` is true only where the schema is sent as it is, or as it is inside the wrapper.
@@ -109,7 +110,7 @@ def unwrap(lowered: Lowered, value: Value) -> Value:
 def is_object_root(schema: Mapping[str, Value]) -> bool:
     """Return whether every value that the schema accepts is an object. A schema without types counts as one."""
     references = References(schema)
-    current: Value = schema
+    current: SchemaData = schema
     for _ in range(16):  # references to references; more than some is a circle
         if not isinstance(current, Mapping):
             return False
@@ -267,7 +268,7 @@ _BACKTRACKING = regex(r"\(\?(?:[=!]|<[=!])|\\(?:[1-9]|k<)")
 _REFERENCE_STARTS = ("#/$defs/", "#/definitions/")
 
 
-def why_not_strict(schema: Value) -> str | None:
+def why_not_strict(schema: SchemaData) -> str | None:
     """Return why strict mode would refuse the schema, or None when it qualifies."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         return "the root is not of type object"
@@ -284,7 +285,7 @@ def backtracks(pattern: Value) -> bool:
     return _BACKTRACKING.search(str(pattern)) is not None
 
 
-def _refusal(parts: Parts, schema: Value, references: References) -> str | None:
+def _refusal(parts: Parts, schema: SchemaData, references: References) -> str | None:
     if not isinstance(schema, Mapping):
         # `additionalProperties: false` is judged with its object
         return None if parts[-1] == "additionalProperties" else "true and false are not supported as schemas"
@@ -344,8 +345,8 @@ def _too_large(schema: Mapping[str, Value]) -> str | None:
     return "its names are too long together" if characters > STRICT_MAX_NAME_CHARACTERS else None
 
 
-def _too_deep(schema: Value) -> str | None:
-    waiting: list[tuple[Value, int]] = [(schema, 1)]
+def _too_deep(schema: SchemaData) -> str | None:
+    waiting: list[tuple[SchemaData, int]] = [(schema, 1)]
     while waiting:
         current, level = waiting.pop()
         if level > STRICT_MAX_LEVELS:

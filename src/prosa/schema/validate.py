@@ -29,7 +29,18 @@ from prosa.schema.limits import (
     MAX_SCHEMA_DEPTH,
     MAX_UNKNOWN_KEYWORDS,
 )
-from prosa.schema.walk import BUNDLED, DIALECT, KNOWN, TYPES, Parts, References, applicators, in_place, subschemas
+from prosa.schema.walk import (
+    BUNDLED,
+    DIALECT,
+    KNOWN,
+    TYPES,
+    Parts,
+    References,
+    SchemaData,
+    applicators,
+    in_place,
+    subschemas,
+)
 from prosa.schema.wording import LibraryError, found, keyword_of, listed, sentence, shown_value
 from prosa.source import ProsaError, Span
 
@@ -68,7 +79,7 @@ class Schema:
 
     __slots__ = ("_validator", "raw")
 
-    def __init__(self, obj: Value) -> None:
+    def __init__(self, obj: SchemaData) -> None:
         self.raw = obj
         self._validator = _compiled(obj)
 
@@ -105,7 +116,7 @@ MAX_COMPILED = 64
 _COMPILED: "dict[bytes, Draft202012Validator]" = {}
 
 
-def _compiled(schema: Value) -> "Draft202012Validator":
+def _compiled(schema: SchemaData) -> "Draft202012Validator":
     """Return the validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
     if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
         return _compile(schema)  # which says what is wrong
@@ -118,7 +129,7 @@ def _compiled(schema: Value) -> "Draft202012Validator":
     return found
 
 
-def _compile(schema: Value) -> "Draft202012Validator":
+def _compile(schema: SchemaData) -> "Draft202012Validator":
     if not isinstance(schema, dict | bool):
         raise SchemaError("", f"expected a schema (a mapping, or true or false), found {_named(schema)}")
     if (wrong := not_plain(schema, MAX_SCHEMA_DEPTH)) is not None:
@@ -137,7 +148,7 @@ def _compile(schema: Value) -> "Draft202012Validator":
         raise refusal(error, schema) from None
 
 
-def _named(value: Value) -> str:
+def _named(value: SchemaData) -> str:
     plain = value is None or isinstance(value, str | int | float)
     return found(value) if plain else "a list" if isinstance(value, list) else type(value).__name__
 

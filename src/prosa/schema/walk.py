@@ -4,10 +4,14 @@ validated or fetched."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 from urllib.parse import unquote, urldefrag, urljoin
 
 from prosa.data import Value
 from prosa.data.pointer import parse_pointer
+
+SchemaData: TypeAlias = "Value | Mapping[str, Value]"
+"""What stands in the place of a schema: plain data, only read. A schema itself is a mapping, true or false."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 BUNDLED = "https://json-schema.org/draft/2020-12/"
@@ -182,7 +186,7 @@ FORMATS: dict[str, tuple[str, str]] = {
 Parts = tuple[str | int, ...]
 
 
-def children(schema: Value) -> Iterator[tuple[Parts, Value]]:
+def children(schema: SchemaData) -> Iterator[tuple[Parts, Value]]:
     """Yield the schemas that a schema directly holds, with the way to each."""
     if not isinstance(schema, Mapping):
         return
@@ -195,9 +199,9 @@ def children(schema: Value) -> Iterator[tuple[Parts, Value]]:
             yield from (((keyword, name), item) for name, item in value.items())
 
 
-def subschemas(schema: Value) -> Iterator[tuple[Parts, Value]]:
+def subschemas(schema: SchemaData) -> Iterator[tuple[Parts, SchemaData]]:
     """Yield the schema itself and every schema inside it, outer ones first, in the order written."""
-    waiting: list[tuple[Parts, Value]] = [((), schema)]
+    waiting: list[tuple[Parts, SchemaData]] = [((), schema)]
     while waiting:
         parts, current = waiting.pop()
         yield parts, current
@@ -221,12 +225,12 @@ class References:
     Built in one pass; ``$dynamicRef`` is looked up like ``$ref``.
     """
 
-    def __init__(self, root: Value) -> None:
+    def __init__(self, root: SchemaData) -> None:
         self.root = root
         self._bases: dict[int, str] = {}
-        self._resources: dict[str, tuple[Parts, Value]] = {"": ((), root)}
-        self._anchors: dict[str, tuple[Parts, Value]] = {}
-        waiting: list[tuple[Parts, Value, str]] = [((), root, "")]
+        self._resources: dict[str, tuple[Parts, SchemaData]] = {"": ((), root)}
+        self._anchors: dict[str, tuple[Parts, SchemaData]] = {}
+        waiting: list[tuple[Parts, SchemaData, str]] = [((), root, "")]
         while waiting:
             parts, schema, base = waiting.pop()
             if not isinstance(schema, Mapping):
@@ -244,12 +248,12 @@ class References:
                 self._anchors.setdefault(f"{base}#{name}", (parts, schema))
         return base
 
-    def target(self, schema: Mapping[str, Value]) -> Value | None:
+    def target(self, schema: Mapping[str, Value]) -> SchemaData | None:
         """Return the schema that the ``$ref`` (or ``$dynamicRef``) of a subschema names, or None."""
         found = self.locate(schema)
         return None if found is None else found[1]
 
-    def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, Value] | None:
+    def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, SchemaData] | None:
         """Return the target with its path from the root, or None if it is outside this schema."""
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if not isinstance(reference, str):
@@ -271,7 +275,7 @@ def _join(base: str, reference: str) -> str:
         return reference
 
 
-def _follow(resource: tuple[Parts, Value], pointer: str) -> tuple[Parts, Value] | None:
+def _follow(resource: tuple[Parts, SchemaData], pointer: str) -> tuple[Parts, SchemaData] | None:
     parts, current = resource
     try:
         steps = parse_pointer(pointer)
@@ -290,7 +294,7 @@ def _follow(resource: tuple[Parts, Value], pointer: str) -> tuple[Parts, Value] 
     return parts, current
 
 
-def in_place(schema: Mapping[str, Value], references: References) -> Iterator[Value]:
+def in_place(schema: Mapping[str, Value], references: References) -> Iterator[SchemaData]:
     """Yield the schemas that apply to the same value as this one: its reference and its in-place applicators."""
     if (target := references.target(schema)) is not None:
         yield target
