@@ -296,10 +296,23 @@ def test_x31_tests_of_a_table_have_their_expectations(here: Path):
         ("grade: is kind", {"type": "llm-rubric", "value": "is kind"}),
         ("file://check.py", {"type": "python", "value": "file://check.py"}),
         ("Answer: yes", {"type": "equals", "value": "Answer: yes"}),
+        ("similar(0.8.1): x", {"type": "equals", "value": "similar(0.8.1): x"}),
+        ("contains-any: a\nb, c", {"type": "contains-any", "value": ["a\nb", "c"]}),
+        (f"contains-all: {'a' * 200_000}", {"type": "contains-all", "value": ["a" * 200_000]}),
     ],
+    ids=range(11),
 )
 def test_x31_short_forms_of_a_table(text: str, asserted: dict[str, Any]):
     assert shorthand(text) == asserted
+
+
+def test_x31_tables_with_old_line_ends_are_read_and_a_cell_too_long_is_said(here: Path):
+    found = cases(converted({"prompts": ["{{a}}"], "tests": "cases.csv"}, cases_csv="a,b\r1,2\r"))
+    assert [each.input for each in found] == [{"a": "1", "b": "2"}]
+    tests = [{"vars": {"a": "1"}}, "cases.csv"]
+    long = converted({"prompts": ["{{a}}"], "tests": tests}, cases_csv=f"a\n{'x' * 200_000}\n")
+    assert said(long) == [("lost", said(long)[0][1])]
+    assert "left out: it is not a table: field larger than field limit" in said(long)[0][1]
 
 
 def test_x31_scenarios_try_each_test_with_each_set_of_variables(here: Path):
@@ -399,6 +412,7 @@ def test_x31_bounds_and_questions(here: Path):
         {"type": "equals", "value": "a", "weight": 0},
         {"type": "cost"},
         {"type": "word-count", "value": "many"},
+        {"type": "word-count", "value": "²"},
         {"type": "unheard-of"},
         {"value": "x"},
         "x",
@@ -430,6 +444,16 @@ def test_x31_sets_and_references_are_opened(here: Path):
     assert cases(result)[0].grade == ("is kind",)
     assert cases(result)[0].expect == {"contains": "y"}
     assert [level for level, _ in said(result)] == ["guessed"]
+
+
+def test_x31_sets_inside_sets_are_lost_and_said(here: Path):
+    """Also those that a reference leads back to."""
+    ring = {"type": "assert-set", "assert": [{"$ref": "#/assertionTemplates/ring"}, {"type": "contains", "value": "y"}]}
+    asserted = [{"$ref": "#/assertionTemplates/ring"}]
+    config = {"assertionTemplates": {"ring": ring}, "prompts": ["{{a}}"], "tests": [{"vars": {"a": "x"}}]}
+    result = converted({**config, "defaultTest": {"assert": asserted}})
+    assert cases(result)[0].expect == {"contains": "y"}
+    assert said(result) == [("lost", "a set inside a set has no counterpart")]
 
 
 def test_x31_a_schema_that_every_case_asks_for_is_the_output_of_the_program(here: Path):
@@ -480,5 +504,5 @@ def test_x31_texts_of_others_stay_texts(here: Path, value: Any):
 )
 def test_x31_odd_configurations_are_converted_or_refused_without_a_crash(here: Path, config: Any):
     result = converted(config)
-    assert "unexpected" not in result.problem
+    assert "internal error" not in result.problem
     assert result.problem or result.files

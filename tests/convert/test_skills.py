@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,6 +180,13 @@ def test_x31_no_carry_that_somebody_wrote_breaks_a_conversion(words):
     carry = '{"from": "x", "marks": {"section": 1}, "keep": {"input": 3, "roles": [1], "text/0": {"cut": "x"}}}'
     text = f"---\nname: a\ndescription: b\nmetadata:\n  prosa: '{carry}'\n---\n{words}"
     assert to_program(text).text
+
+
+@pytest.mark.parametrize("key", ["text/a", "text/", f"text/{'1' * 5000}", "own/", "own/skill"])
+def test_x31_parts_of_a_carry_that_are_none_are_left_out(key):
+    carry = json.dumps({"from": "x", "keep": {key: "y"}, "added": [key], "says": {key: "0"}})
+    found = to_program(f"---\nname: a\ndescription: b\nmetadata:\n  prosa: '{carry}'\n---\nHello.\n")
+    assert "Hello." in found.text and not any(item.part == key for item in found.report.items)
 
 
 @pytest.mark.parametrize("target", ["program", "agent", "chat", "ymj", "llm"])

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.regex import regex
 
 Level: TypeAlias = Literal["moved", "guessed", "lost", "manual"]
 """``moved``: carried along where the target form ignores it. ``guessed``: written although the source does not state
@@ -119,6 +120,8 @@ SLOTS: Mapping[str, type | tuple[type, ...]] = {
 }
 """What several forms say, and the type it has. `model` is a model as its service names it, `host-model` one as the
 program around an agent does (`sonnet`)."""
+
+_NUMBER = regex(r"[0-9]{1,9}")
 
 _TEXT_LISTS = frozenset({"tags", "globs", "tools", "imports"})
 
@@ -226,7 +229,7 @@ def carry_of(data: Value) -> Carry | None:
         data["from"],
         _marks(marks) if isinstance(marks, dict) else NO_MARKS,
         {key: value for key, value in keep.items() if _fits(key, value)},
-        tuple(key for key in added if isinstance(key, str) and key not in ("template", "roles")),
+        tuple(key for key in added if isinstance(key, str) and key not in ("template", "roles") and _is_part(key)),
         {key: value for key, value in says.items() if isinstance(value, str)},
     )
 
@@ -261,9 +264,18 @@ def _fits(key: str, value: Value) -> bool:
         return value in ("text", "go")
     if key == "roles":
         return isinstance(value, list) and all(_is_role(each) for each in value)
+    if not _is_part(key):
+        return False
     if key.startswith("text/"):
         return isinstance(value, str) or _is_patch(value)
-    return key.startswith("own/") and key.count("/") >= 2
+    return key.startswith("own/")
+
+
+def _is_part(key: str) -> bool:
+    """Return whether a key has the form of those of `flat`: a text its number, a field its form."""
+    if key.startswith("text/"):
+        return _NUMBER.fullmatch(key, 5) is not None
+    return not key.startswith("own/") or key.count("/") >= 2
 
 
 def is_slot(name: str, value: Value) -> bool:

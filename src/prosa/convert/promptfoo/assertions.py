@@ -19,6 +19,7 @@ from prosa.convert.promptfoo.cases import Draft, shown
 from prosa.convert.promptfoo.log import Log, Unreadable, content_of, file_of, is_code
 from prosa.data import Value
 from prosa.evaluation.jsonpath import BadPattern, compile_pattern
+from prosa.regex import regex
 
 
 class Wanted(Struct):
@@ -46,7 +47,7 @@ class _Lost(Exception):
     """An assertion without a counterpart, with the reason."""
 
 
-def wanted(draft: Draft, log: Log, root: Value, *, structured: bool) -> Wanted:
+def wanted(draft: Draft, log: Log, root: Mapping[str, Value], *, structured: bool) -> Wanted:
     """Return what a case expects. ``structured``: the output is data, not a text. ``root`` is the configuration, for
     references."""
     found = Wanted()
@@ -65,40 +66,38 @@ def wanted(draft: Draft, log: Log, root: Value, *, structured: bool) -> Wanted:
 
 
 def flat_assertions(
-    asserted: Sequence[tuple[str, Value]], log: Log, root: Value
+    asserted: Sequence[tuple[str, Value]], log: Log, root: Mapping[str, Value], *, inside: bool = False
 ) -> list[tuple[str, Mapping[str, Value]]]:
-    """Return assertions without sets and references."""
+    """Return assertions without sets and references. ``inside`` a set there is no other."""
     found: list[tuple[str, Mapping[str, Value]]] = []
     for pointer, each in asserted:
         each = _referred(each, root)
         if not isinstance(each, dict):
             log.add("lost", pointer, f"`{shown(each)}` is not an assertion")
-        elif each.get("type") == "assert-set":
-            if isinstance(each.get("threshold"), int | float) and each["threshold"] < 1:
-                log.add("guessed", pointer, f"of this set all has to hold, not {each['threshold']:g} of it")
-            inner = each.get("assert")
-            parts = [(f"{pointer}/assert/{at}", one) for at, one in enumerate(inner if isinstance(inner, list) else [])]
-            found += flat_assertions([one for one in parts if _is_plain(one[1])], log, root)
-        else:
+        elif each.get("type") != "assert-set":
             found.append((pointer, each))
+        elif inside:
+            log.add("lost", pointer, "a set inside a set has no counterpart")
+        else:
+            threshold, inner = each.get("threshold"), each.get("assert")
+            if isinstance(threshold, int | float) and threshold < 1:
+                log.add("guessed", pointer, f"of this set all has to hold, not {threshold:g} of it")
+            parts = [(f"{pointer}/assert/{at}", one) for at, one in enumerate(inner if isinstance(inner, list) else [])]
+            found += flat_assertions(parts, log, root, inside=True)
     return found
 
 
-def _is_plain(value: Value) -> bool:
-    return not isinstance(value, dict) or value.get("type") != "assert-set"
-
-
-def _referred(value: Value, root: Value) -> Value:
+def _referred(value: Value, root: Mapping[str, Value]) -> Value:
     """Return the assertion that `$ref` names, with what stands beside it."""
     reference = value.get("$ref") if isinstance(value, dict) else None
-    if not isinstance(reference, str) or not reference.startswith("#/"):
+    if not isinstance(value, dict) or not isinstance(reference, str) or not reference.startswith("#/"):
         return value
-    found = root
+    found: Value | Mapping[str, Value] = root
     for name in reference[2:].split("/"):
-        found = found.get(name) if isinstance(found, dict) else None
-    return (
-        {**found, **{key: each for key, each in value.items() if key != "$ref"}} if isinstance(found, dict) else value
-    )
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping):
+        return value
+    return {**found, **{key: each for key, each in value.items() if key != "$ref"}}
 
 
 def _title(each: Mapping[str, Value]) -> str:
@@ -257,7 +256,7 @@ def _words(asserted: _Asserted) -> str:
     value = asserted.value
     least, most = (value.get("min"), value.get("max")) if isinstance(value, dict) else (value, value)
     bounds = [each for each in (least, most) if each is not None]
-    if not bounds or not all(str(each).isdigit() for each in bounds):
+    if not bounds or not all(regex(r"[0-9]+").fullmatch(str(each)) for each in bounds):
         raise _Lost("it has no number")
     left, right = (f"{least} <= " if least is not None else "", f" <= {most}" if most is not None else "")
     return f"{left}len(text.split()){right}"

@@ -162,7 +162,11 @@ def _in_file(value: Value, pointer: str, log: Log) -> Iterator[Mapping[str, Valu
 def _rows(path: str, log: Log) -> list[Mapping[str, Value]]:
     """Return the tests of a file by its form. Raises `Unreadable`."""
     if path.endswith(".csv"):
-        return [_of_row(row) for row in csv.DictReader(io.StringIO(str(content_of(path, log)))) if any(row.values())]
+        table = io.StringIO(str(content_of(path, log)), newline="")
+        try:
+            return [_of_row(row) for row in csv.DictReader(table) if any(row.values())]
+        except csv.Error as error:
+            raise Unreadable(f"it is not a table: {error}") from None
     if path.endswith(".jsonl"):
         return [each for each in map(_json, str(content_of(path, log)).splitlines()) if each]
     found = content_of(path, log)
@@ -196,7 +200,9 @@ def _of_row(row: Mapping[str | None, str | list[str] | None]) -> Mapping[str, Va
     return test | {name.strip("_"): cells[name] for name in lost if cells[name]}
 
 
-_SHORT = regex(r"(?P<type>(?:not-)?[a-z][a-z0-9-]*)(?:\((?P<threshold>[0-9.]+)\))?\s*:\s*(?P<value>.*)", 16)
+_SHORT = regex(
+    r"(?P<type>(?:not-)?[a-z][a-z0-9-]*)(?:\((?P<threshold>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\))?\s*:\s*(?P<value>.*)", 16
+)
 
 
 def shorthand(text: str) -> Value:
@@ -219,9 +225,16 @@ def shorthand(text: str) -> Value:
         )
     kind, value = match["type"], match["value"]
     several = kind.removeprefix("not-").removeprefix("i") in ("contains-any", "contains-all")
-    cells = next(csv.reader([value], skipinitialspace=True), []) if several else []
-    found: dict[str, Value] = {"type": kind, "value": [each.strip() for each in cells] if several else value}
+    found: dict[str, Value] = {"type": kind, "value": [each.strip() for each in _cells(value)] if several else value}
     return found | ({"threshold": float(match["threshold"])} if match["threshold"] else {})
+
+
+def _cells(row: str) -> list[str]:
+    """Return what commas separate outside quotes; of a row that no table can have, what they separate anywhere."""
+    try:
+        return next(csv.reader([row], skipinitialspace=True), [])
+    except csv.Error:
+        return row.split(",")
 
 
 def _scenarios(value: Value, log: Log) -> Iterator[tuple[str, Mapping[str, Value]]]:
