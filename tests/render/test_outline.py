@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import get_args, get_type_hints
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.cli.main import main
+from prosa.dialects import DialectName
+from prosa.render.facts import Facts
 from prosa.render.outline import MAX_ITEMS, MAX_VALUE, document_facts, render_outline
 from prosa.rules.engine import check_text
 from prosa.source import SourceText
 from tests.cli.desk import desk
+from tests.house.repeated import FORMS, PLACE, TOKENS
 
 DOCUMENTS = {
     "report.mda": """\
@@ -175,10 +180,32 @@ def test_x4_people_see_what_the_reader_understood(name: str, tmp_path: Path, mon
     assert lines == dedent(SHOWN[name]).splitlines()
 
 
+SHAPES = {get_args(get_type_hints(shape)["dialect"])[0]: shape for shape in get_args(Facts)}
+
+
 def outline(text: str, dialect: str) -> str:
+    """Return the outline of facts that have the shape of their dialect."""
     checked = check_text(SourceText(text, "x.md"), dialect=dialect)  # type: ignore[arg-type]
     (document,) = checked.documents
-    return render_outline(document_facts(document, checked.diagnostics))
+    facts = document_facts(document, checked.diagnostics)
+    msgspec.convert(facts, SHAPES[facts["dialect"]])
+    return render_outline(facts)
+
+
+def test_x4_facts_of_every_dialect_have_a_shape():
+    assert SHAPES.keys() == {*get_args(DialectName)}
+
+
+@pytest.mark.parametrize(("dialect", "form"), FORMS)
+def test_x4_facts_have_the_shape_of_their_dialect(dialect: str, form: str):
+    for token in TOKENS:
+        assert outline(form.replace(PLACE, token), dialect)
+
+
+def test_x4_a_parameter_whose_name_is_no_text_is_shown_as_written():
+    action = "{id: find, method: GET, url: /find, query: {required: [[a], 3], properties: {a: {type: string}}}}"
+    shown = outline(f"---\nid: n\nactions: [{action}]\n---\n", "mdh")
+    assert "['a']: anything in the query" in shown and "3: anything in the query" in shown
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ Every text of the document is made safe first (`render.plain`), and long lists a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -19,7 +19,8 @@ from prosa.rules.engine import CheckedDocument
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Inherited
-
+    from prosa.render import facts as shapes
+    from prosa.render.facts import Facts
 
 MAX_VALUE = 100
 """Characters of one value in an outline; `--format json` has all of it."""
@@ -30,8 +31,6 @@ MAX_ITEMS = 30
 _WIDTH = 12
 _MAX_WIDTH = 24
 """Cells of the column of names: as many as the longest name needs, within these."""
-
-Facts = Mapping[str, Value]
 
 
 class Structure(Struct, frozen=True):
@@ -48,8 +47,9 @@ class _Row(Struct, frozen=True):
     value: str
 
 
-def render_outline(facts: Facts, structure: Structure | None = None) -> str:
+def render_outline(found: Mapping[str, Value], structure: Structure | None = None) -> str:
     """Return the outline of what `document_facts` gave."""
+    facts = cast("Facts", found)
     rows = list(_rows(facts, structure or Structure()))
     width = max(_WIDTH, *(len(_shown(row.name, _MAX_WIDTH)) for row in rows))
     lines = [f"  {_shown(row.name, _MAX_WIDTH):<{width}} {_shown(row.value, MAX_VALUE)}".rstrip() for row in rows]
@@ -57,15 +57,15 @@ def render_outline(facts: Facts, structure: Structure | None = None) -> str:
 
 
 def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
-    yield from _DIALECTS[facts["dialect"]](facts)
+    yield from _of_dialect(facts)
     if facts["dialect"] in _WITH_STRUCTURE and not facts.get("calls"):
         yield from _structure(facts, structure)
     yield _Row("findings", _findings(facts["diagnostics"]))
 
 
-def _fields(facts: Facts, *, of: str = "front_matter", without: Sequence[str] = ()) -> Iterator[_Row]:
+def _fields(facts: Facts, *, without: Sequence[str] = ()) -> Iterator[_Row]:
     """Yield the fields of a front matter except those shown elsewhere, and the inherited ones (X33)."""
-    fields = facts[of] or {}
+    fields = (facts["header"] if facts["dialect"] == "ymj" else facts["front_matter"]) or {}
     if not fields:
         yield _Row("front matter", "none")
     for key, value in fields.items():
@@ -83,25 +83,21 @@ def _structure(facts: Facts, structure: Structure) -> Iterator[_Row]:
         yield from _list("links", [f"{target}, line {line}" for target, line in structure.links])
 
 
-def _plain(facts: Facts) -> Iterator[_Row]:
-    yield from _fields(facts)
-
-
-def _context(facts: Facts) -> Iterator[_Row]:
+def _context(facts: shapes.Context) -> Iterator[_Row]:
     yield from _fields(facts)
     yield from _list("read by", [f"{each['host']} ({each['kind']}, {each['loaded']})" for each in facts["hosts"]])
     yield from _list("imports", [f"{each['path']}, line {each['line']}" for each in facts["imports"]])
     yield from _list("skills", facts["skills"])
 
 
-def _program(facts: Facts) -> Iterator[_Row]:
+def _program(facts: shapes.Markdownlang) -> Iterator[_Row]:
     own = "has none" if (facts["front_matter"] or {}).get("description") is None else "has no text there"
     derived = f" (derived: the program {own})" if facts["description_derived"] else ""
     yield _Row("name", facts["name"])
     yield _Row("description", _shown(facts["description"], MAX_VALUE - len(derived)) + derived)
     yield _Row("model", facts["model"] or "(the default)")
-    for name in ("input", "output"):
-        yield from _schema(name, facts[name])
+    yield from _schema("input", facts["input"])
+    yield from _schema("output", facts["output"])
     yield from _list("imports", facts["imports"])
     yield from _list("servers", [_server(server) for server in facts["mcp_servers"]])
     yield from _list("sites", facts["mdh"])
@@ -115,11 +111,12 @@ def _schema(name: str, schema: Value) -> Iterator[_Row]:
     if schema is None:
         yield _Row(name, "(missing)")
         return
-    properties = schema.get("properties") if isinstance(schema, dict) else None
+    words = schema if isinstance(schema, dict) else {}
+    properties = words.get("properties")
     if not isinstance(properties, dict) or not properties:
         yield _Row(name, dump(schema))
         return
-    required = schema.get("required")
+    required = words.get("required")
     names = required if isinstance(required, list) else []
     yield from _list(
         name, [f"{key}: {_type(value)}{'' if key in names else ', optional'}" for key, value in properties.items()]
@@ -136,12 +133,12 @@ def _type(schema: Value) -> str:
     return " or ".join(str(each) for each in found) if isinstance(found, list) else str(found)
 
 
-def _server(server: Mapping[str, Value]) -> str:
+def _server(server: shapes.Server) -> str:
     how = server.get("url") or " ".join((server.get("command") or "(built in)", *server.get("args", ())))
     return f"{server['name']}: {how}{' (disabled)' if server.get('disabled') else ''}"
 
 
-def _magi(facts: Facts) -> Iterator[_Row]:
+def _magi(facts: shapes.Magi) -> Iterator[_Row]:
     yield from _fields(facts)
     states = {region["script-id"]: region["state"] for region in facts["regions"]}
     yield from _list("scripts", [_script(script, states) for script in facts["scripts"]])
@@ -149,7 +146,7 @@ def _magi(facts: Facts) -> Iterator[_Row]:
     yield from _list("results", [_region(region) for region in facts["regions"]])
 
 
-def _script(script: Mapping[str, Value], states: Mapping[str, str]) -> str:
+def _script(script: shapes.Block, states: Mapping[str | None, str]) -> str:
     """Return a script by its address: its output, its beginning, and whether it has a result."""
     data = script["data"]
     if not isinstance(data, dict):
@@ -161,7 +158,7 @@ def _script(script: Mapping[str, Value], states: Mapping[str, str]) -> str:
     return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
 
 
-def _relationship(each: Mapping[str, Value]) -> str:
+def _relationship(each: shapes.Described) -> str:
     data = each["data"]
     if not isinstance(data, dict):
         return f"[^{each['ref']}], line {each['line']}: cannot be read"
@@ -173,7 +170,7 @@ def _relationship(each: Mapping[str, Value]) -> str:
     return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
 
 
-def _mda(facts: Facts) -> Iterator[_Row]:
+def _mda(facts: shapes.Mda) -> Iterator[_Row]:
     below = ("metadata", "requires", "depends-on", "relationships", "integrity", "signatures")
     yield from _fields(facts, without=below)
     yield from _list("requires", [f"{name}: {_inline(value)}" for name, value in facts["requires"].items()])
@@ -186,7 +183,7 @@ def _mda(facts: Facts) -> Iterator[_Row]:
     yield from _list("signatures", [*said])
 
 
-def _related(each: Mapping[str, Value]) -> str:
+def _related(each: shapes.Related) -> str:
     data = each["data"]
     place = f"[^{each['ref']}], line {each['line']}" if each["ref"] is not None else f"line {each['line']}"
     return f"{place}: {data.get('rel-type')} {data.get('doc-id')}: {data.get('rel-desc', '')}"
@@ -198,14 +195,14 @@ def _inline(value: Value) -> str:
     return dump(value) if isinstance(value, dict) else str(value)
 
 
-def _region(region: Mapping[str, Value]) -> str:
+def _region(region: shapes.Result) -> str:
     by = region["answered_by"] or region["model"]
     made = [region["state"], *([f"by {by}"] if by else []), *(["cut off"] if region["cut"] else [])]
     return f"{region['script-id']}, lines {region['line']}–{region['end_line']}: {', '.join(made)}"
 
 
-def _record(facts: Facts) -> Iterator[_Row]:
-    yield from _fields(facts, of="header", without=("attachments",))
+def _record(facts: shapes.Ymj) -> Iterator[_Row]:
+    yield from _fields(facts, without=("attachments",))
     footer = facts["footer"] or {}
     yield from _footer(footer)
     yield from _list("attachments", [_attachment(each) for each in facts["attachments"]])
@@ -215,7 +212,7 @@ def _record(facts: Facts) -> Iterator[_Row]:
     yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
 
 
-def _call(each: Mapping[str, Value]) -> str:
+def _call(each: shapes.Called) -> str:
     """Return a call of a recording: its path, who answered, its tokens, what came of it."""
     used = f", {each['input_tokens']} → {each['output_tokens']} tokens" if each["kind"] == "model" else ""
     where = f" in {each['program']}" if "/" in each["path"] else ""
@@ -244,7 +241,7 @@ def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
 def _value(value: Value) -> str:
     """Return a text as it is, texts in a row, anything else as JSON."""
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-        return ", ".join(value)
+        return ", ".join(map(str, value))
     return value if isinstance(value, str) else dump(value)
 
 
@@ -255,7 +252,7 @@ def _attachment(each: Mapping[str, Value]) -> str:
     return f"{each['uri'] or '(no uri)'}: {', '.join(said)}"
 
 
-def _payload(payload: Mapping[str, Value] | None) -> Iterator[_Row]:
+def _payload(payload: shapes.Content | None) -> Iterator[_Row]:
     if payload is None:
         return
     selector = payload["selector"] or "the whole body"
@@ -269,7 +266,7 @@ def _payload(payload: Mapping[str, Value] | None) -> Iterator[_Row]:
     yield _Row("payload", f"{selector}: {lines} line{'' if lines == 1 else 's'}; see --payload")
 
 
-def _chat(facts: Facts) -> Iterator[_Row]:
+def _chat(facts: shapes.Prapti) -> Iterator[_Row]:
     if facts["front_matter"]:
         yield from _fields(facts)
     yield from _list(
@@ -285,7 +282,7 @@ def _chat(facts: Facts) -> Iterator[_Row]:
     yield _Row("sent", f"{len(sent)} of {len(spoken)}")
 
 
-def _message(message: Mapping[str, Value], *, sent: bool) -> str:
+def _message(message: shapes.Said, *, sent: bool) -> str:
     name = f"/{message['name']}" if message["name"] else ""
     content = " ".join(message["content"].split())
     why = "disabled" if message["disabled"] else "hidden" if message["hidden"] else "not sent"
@@ -293,7 +290,7 @@ def _message(message: Mapping[str, Value], *, sent: bool) -> str:
     return f"@{message['role']}{name}, line {message['line']}{marks}: {content or '(empty)'}"
 
 
-def _node(facts: Facts) -> Iterator[_Row]:
+def _node(facts: shapes.Mdh) -> Iterator[_Row]:
     yield from _fields(facts, without=("links", "actions", "action"))
     if facts["md_url"]:
         yield _Row("url", facts["md_url"])
@@ -317,7 +314,8 @@ def _action(action: Mapping[str, Value]) -> Iterator[str]:
     for part in ("required", "optional"):
         names = query.get(part)
         for name in names if isinstance(names, list) else []:
-            yield f"    {name}: {_type(types.get(name))} in the query{'' if part == 'required' else ', optional'}"
+            said = _type(types.get(name) if isinstance(name, str) else None)
+            yield f"    {name}: {said} in the query{'' if part == 'required' else ', optional'}"
     if action.get("body_schema") is not None:
         yield f"    body: {_value(action['body_schema'])}"
     auth = action.get("auth")
@@ -325,7 +323,7 @@ def _action(action: Mapping[str, Value]) -> Iterator[str]:
         yield f"    with a credential: {auth['type']}"
 
 
-def _skill(facts: Facts) -> Iterator[_Row]:
+def _skill(facts: shapes.Skill) -> Iterator[_Row]:
     yield from _fields(facts, without=("allowed-tools",))
     if facts["bare"]:
         yield _Row("name", facts["name"] or "(none)")
@@ -335,7 +333,7 @@ def _skill(facts: Facts) -> Iterator[_Row]:
     yield from _reaches(facts.get("reaches", ()))
 
 
-def _reaches(found: Sequence[Mapping[str, Value]]) -> Iterator[_Row]:
+def _reaches(found: Sequence[shapes.Reached]) -> Iterator[_Row]:
     """Yield what scripts reach: for each target and file the names, with their lines."""
     for target in sorted({each["target"] for each in found}):
         by_path: dict[str, dict[str, list[str]]] = {}
@@ -354,13 +352,13 @@ def _parameter(each: Mapping[str, Value]) -> str:
     return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
 
 
-def _suite(facts: Facts) -> Iterator[_Row]:
+def _suite(facts: shapes.Tests) -> Iterator[_Row]:
     yield _Row("tests", facts["tests"] or "(missing)")
     yield _Row("repeats", f"{facts['repeat']}, required: {facts['require']}")
     yield from _list("models", facts["models"])
-    for name in ("rows", "grader"):
-        if facts[name]:
-            yield _Row(name, facts[name])
+    for name, path in (("rows", facts["rows"]), ("grader", facts["grader"])):
+        if path:
+            yield _Row(name, path)
     yield from _list("cases", [_case(each) for each in facts["cases"]])
 
 
@@ -369,7 +367,7 @@ def _case(each: Mapping[str, Value]) -> str:
     return f"{each['name']}, line {each['line']}: {', '.join(said) or 'any answer'}"
 
 
-def _evals(facts: Facts) -> Iterator[_Row]:
+def _evals(facts: shapes.Evals) -> Iterator[_Row]:
     yield _Row("skill", facts["skill_name"] or "(that of its folder)")
     if facts["evals"]:
         yield _Row("repeats", f"{facts['repeat'] or 1}, required: {facts['require']}")
@@ -378,7 +376,7 @@ def _evals(facts: Facts) -> Iterator[_Row]:
     yield from _list("requests", [_request(each) for each in facts["queries"]])
 
 
-def _tried(each: Mapping[str, Value]) -> str:
+def _tried(each: shapes.Tried) -> str:
     decided, graded = len(each["decided"]), len(each["graded"])
     said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
     return f"{each['name']}, line {each['line']}: {', '.join(filter(None, said)) or 'any answer'}"
@@ -389,19 +387,31 @@ def _request(each: Mapping[str, Value]) -> str:
     return f"{'yes' if each['should_trigger'] else f'no, {belongs}' if belongs else 'no'}: {each['query']}"
 
 
-_DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
-    "markdownlang": _program,
-    "magi": _magi,
-    "mda": _mda,
-    "ymj": _record,
-    "prapti": _chat,
-    "mdh": _node,
-    "skill_md": _skill,
-    "test": _suite,
-    "evals": _evals,
-    "context": _context,
-    "plain": _plain,
-}
+def _of_dialect(facts: Facts) -> Iterator[_Row]:
+    match facts["dialect"]:
+        case "markdownlang":
+            return _program(facts)
+        case "magi":
+            return _magi(facts)
+        case "mda":
+            return _mda(facts)
+        case "ymj":
+            return _record(facts)
+        case "prapti":
+            return _chat(facts)
+        case "mdh":
+            return _node(facts)
+        case "skill_md":
+            return _skill(facts)
+        case "test":
+            return _suite(facts)
+        case "evals":
+            return _evals(facts)
+        case "context":
+            return _context(facts)
+        case "plain":
+            return _fields(facts)
+
 
 _WITH_STRUCTURE = frozenset(("magi", "mda", "skill_md", "context", "plain", "ymj"))
 """Dialects shown as Markdown; for the others more than headings is known."""
