@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import prosa as library
@@ -21,6 +22,7 @@ from prosa.app.runs.engine import run_list
 from prosa.cli.chat import turn as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser
+from prosa.render.planned import Estimated, Expected, PlannedScripts
 from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
 from prosa.settings.model import ModelSettings, ProviderSettings
@@ -367,6 +369,7 @@ def test_x26_a_plan_says_what_is_likely_from_earlier_runs(tmp_path: Path, model_
     assert prosa("run", path, "text=x", "--model", "other", **around)[0] == 0
     assert prosa("run", path, "text=x", "--model", "m", **around)[0] == 1
     likely = json.loads(prosa(*plan, **around)[1].out)["estimate"]["likely"]
+    assert msgspec.convert(likely, Expected) == likely
     assert likely["runs"] == 3 and likely["median"] == {
         "calls": 1,
         "tokens_in": 200,
@@ -414,6 +417,7 @@ def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
     status, at = prosa("plan", path, "text=one two", *flags, "--format", "json", environ=environ)
     estimate = json.loads(at.out)["estimate"]
     assert estimate["at_most"]["calls"] == 10 + 288 * 10 and estimate["lower"]["limit"] == "tool-calls"
+    assert msgspec.convert(estimate, Estimated) == estimate
     assert 0 < estimate["at_least"]["dollars"] < estimate["at_most"]["dollars"] and estimate["likely"] is None
     assert estimate["first_call"]["rendered"] and estimate["context"] == 8000
     document = tmp_path / "notes.mda"
@@ -421,7 +425,7 @@ def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
     status, at = prosa("plan", document, "--max-output-tokens", "100", environ=environ)
     assert status == 0 and at.out.count("at most") >= 2 and "1 call with a context of 8,000 tokens" in at.out
     status, at = prosa("plan", document, "--format", "json", "--max-cost", "0.001", environ=environ)
-    scripts = json.loads(at.out)["scripts"]
+    scripts = msgspec.json.decode(at.out, type=PlannedScripts)["scripts"]
     assert [each["estimate"]["at_most"]["dollars"] for each in scripts] == [0.001, 0.001]
     status, at = prosa("plan", path, "text=x", *flags, "--max-cost", "0.002", environ=environ)
     assert "--max-cost 0.002 may not hold even that: it may cost $0.0" in at.out

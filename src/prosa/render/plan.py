@@ -9,18 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING, cast
 
 from prosa.data import Value
 from prosa.records.plan import Plan, PlannedTool
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
 
+if TYPE_CHECKING:
+    from prosa.render.planned import Estimated, PlannedScript, PlannedScripts, SentParameters, Spent
+
 INDENT = "  "
 
 
 def plan_text(plan: Plan) -> str:
     """Return the plan, and that of every program it may call."""
-    cost = [estimate_lines(plan.estimate.as_dict())] if plan.estimate else []
+    cost = [estimate_lines(cast("Estimated", plan.estimate.as_dict()))] if plan.estimate else []
     parts = [_lines(plan), *cost, *(_message(each) for each in plan.messages)]
     parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
     return "\n\n".join("\n".join(lines) for lines in parts)
@@ -92,10 +96,9 @@ def _first_line(text: str) -> str:
 
 
 HEAD = ("cost", "calls", "tokens in", "out", "dollars")
-COLUMNS = ("calls", "tokens_in", "tokens_out")
 
 
-def estimate_lines(estimate: Mapping[str, Value]) -> list[str]:
+def estimate_lines(estimate: Estimated) -> list[str]:
     """Return the table, then its bounds, the most effective savings, and what no number includes."""
     rows = [HEAD, ("  at least", *_cells(estimate["at_least"]))]
     if likely := estimate["likely"]:
@@ -105,8 +108,9 @@ def estimate_lines(estimate: Mapping[str, Value]) -> list[str]:
     return [*_aligned(rows), *(safe(f"  {line}") for line in _reasons(estimate))]
 
 
-def _cells(amount: Mapping[str, Value]) -> list[str]:
-    return [*(f"{amount[name]:,}" for name in COLUMNS), _dollars(amount["dollars"])]
+def _cells(amount: Spent) -> list[str]:
+    counts = (amount["calls"], amount["tokens_in"], amount["tokens_out"])
+    return [*(f"{count:,}" for count in counts), _dollars(amount["dollars"])]
 
 
 def _with_p95(middle: str, high: str) -> str:
@@ -119,7 +123,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _reasons(estimate: Mapping[str, Value]) -> Iterator[str]:
+def _reasons(estimate: Estimated) -> Iterator[str]:
     first = estimate["first_call"]
     about = "" if first["exact"] else "~"
     known = "" if first["rendered"] else ", without what depends on the input"
@@ -132,14 +136,14 @@ def _reasons(estimate: Mapping[str, Value]) -> Iterator[str]:
         yield f"likely: the median of {runs} of this version (in parentheses what 19 of 20 stayed below)"
     if estimate["unbounded"]:
         yield f"at most: no bound: {estimate['unbounded']}"
-    elif most := estimate["at_most"]:
-        yield from _bounds(estimate, most)
+    elif (most := estimate["at_most"]) and (own := estimate["own"]):
+        yield from _bounds(estimate, most, own)
     for name in estimate["unknown_prices"]:
         yield f'no price of {name} is known: not counted, and --max-cost refuses it; prices."{name}" in your settings'
 
 
-def _bounds(estimate: Mapping[str, Value], most: Mapping[str, Value]) -> Iterator[str]:
-    own, part, lower = estimate["own"], estimate["import"], estimate["lower"]
+def _bounds(estimate: Estimated, most: Spent, own: Spent) -> Iterator[str]:
+    part, lower = estimate["import"], estimate["lower"]
     window = "" if estimate["context"] is None else f" with a context of {estimate['context']:,} tokens"
     calls = f"{own['calls']:,} call{'' if own['calls'] == 1 else 's'}"
     yield f"at most: {calls}{window}, {estimate['output']:,} tokens out in each: {_priced(own['dollars'])}"
@@ -156,15 +160,15 @@ def _bounds(estimate: Mapping[str, Value], most: Mapping[str, Value]) -> Iterato
         yield f"a call that fails may be billed too, and is tried again up to {estimate['retries']} times"
 
 
-def _times(each: Value, times: Value) -> float:
-    return float(Decimal(str(each)) * int(times))
+def _times(each: float, times: int) -> float:
+    return float(Decimal(str(each)) * times)
 
 
-def _priced(amount: Value) -> str:
+def _priced(amount: float | None) -> str:
     return "no known price" if amount is None else f"${_dollars(amount)}"
 
 
-def _dollars(amount: Value) -> str:
+def _dollars(amount: float | None) -> str:
     """Dollars for a table: cents from a dollar on, else two significant digits."""
     if amount is None:
         return "unknown"
@@ -183,8 +187,9 @@ _RESULTS = {"absent": "no result yet", "fresh": "its result is fresh", "stale": 
 _RESULTS |= {"edited": "its result was edited by hand"}
 
 
-def scripts_plan_text(plan: Mapping[str, Value]) -> str:
+def scripts_plan_text(found: Mapping[str, Value]) -> str:
     """Return the scripts in their order: what runs and why, what does not and why; then what is sent, if known."""
+    plan = cast("PlannedScripts", found)
     scripts = plan["scripts"]
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
     count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"
@@ -196,7 +201,7 @@ def scripts_plan_text(plan: Mapping[str, Value]) -> str:
     return "\n\n".join(parts)
 
 
-def _script_lines(script: Mapping[str, Value]) -> list[str]:
+def _script_lines(script: PlannedScript) -> list[str]:
     name = f"{script['order']}. {script['script']} (line {script['line']})"
     verdict = "runs" if script["runs"] else "does not run"
     lines = [f"{name}: {verdict}: {script['why']}"]
@@ -211,7 +216,7 @@ def _script_lines(script: Mapping[str, Value]) -> list[str]:
     return [safe(line) for line in lines]
 
 
-def _parameters(parameters: Mapping[str, Value]) -> list[str]:
+def _parameters(parameters: SentParameters) -> list[str]:
     """Return the parameters as sent, each with the author's name for it if that differs (MA10)."""
     written = {sent: name for name, sent in parameters["renamed"].items()}
     shown = [
@@ -221,7 +226,7 @@ def _parameters(parameters: Mapping[str, Value]) -> list[str]:
     return [f"parameters: {', '.join(shown)}"] if shown else []
 
 
-def _sent(script: Mapping[str, Value]) -> list[str]:
+def _sent(script: PlannedScript) -> list[str]:
     limits = script["limits"]
     lines = [f"=== {safe(str(script['script']))} ===", ""]
     times = f"at most {script['retry_times']} corrections" if script["form"] in ("json", "image-url") else "one answer"
@@ -248,7 +253,7 @@ def result_line(
     the answer was cut off, and ``written`` if requested."""
     head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
     about: dict[str, Value] = {"form": form, "model": model, "answered_by": answered_by}
-    more: dict[str, Value] = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})
+    more = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})
     return json.dumps(head | about | more, ensure_ascii=False)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from prosa.render.planned import PlannedScripts
 from tests.app.scripts.documents import block, document, lines_of, own, run, trusting
 from tests.cli.programs import prosa
 
@@ -153,6 +155,7 @@ def test_a_plain_document_is_a_program_unless_somebody_says_otherwise(tmp_path: 
 def test_the_plan_of_a_run_as_json(report: Path):
     _, at = prosa("plan", report, "--format", "json", environ=own(report.parent))
     plan = json.loads(at.out)
+    msgspec.convert(plan, PlannedScripts)
     assert [(each["script"], each["order"], each["kind"]) for each in plan["scripts"]] == [
         ("data", 1, "runs"),
         ("later", 2, "environment"),
