@@ -160,6 +160,7 @@ USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "1"}
 TOOL = {"name": "f", "input_schema": {"type": "object"}}
 TEXT_MARKED = {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}
+SEARCHED = {"type": "search_result", "content": ["x"], "source": "s", "title": "t"}
 WRONG_MESSAGES = [
     ({"max_tokens": None}, "max_tokens: Input should be a valid integer"),
     ({"max_tokens": ...}, "max_tokens: Field required"),
@@ -198,10 +199,20 @@ WRONG_MESSAGES = [
     ({"context_management": {}}, "context_management: Extra inputs are not permitted"),
     ({"temperature": 1.5}, "temperature: range: 0..1"),
     ({"stream": "yes"}, "stream: Input should be a valid boolean"),
+    ({"messages": [{"role": "user", "content": [{"type": ["text"]}]}]}, "Input tag '['text']' found using 'type'"),
+    ({"tools": [{"type": "web_search_20250305", "name": []}]}, "tools.0.name: Input should be a valid string"),
+    ({"tools": [{"type": "bash_20250124", "name": "f", "input_schema": 1}]}, "tools.0.input_schema: Input should be"),
 ]
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 SAID = {"role": "assistant", "tool_calls": [CALL]}
 FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+
+
+def strict(**schema: Any) -> dict[str, Any]:
+    parameters = {"type": "object", **schema}
+    return {"type": "function", "function": {"name": "f", "parameters": parameters, "strict": True}}
+
+
 WRONG_CHAT = [
     ({"messages": ...}, "Missing required parameter: 'messages'."),
     ({"model": ...}, "Missing required parameter: 'model'."),
@@ -230,6 +241,11 @@ WRONG_CHAT = [
     ({"tools": [FUNCTION], "tool_choice": {"type": "function", "function": {"name": "g"}}}, "no function named 'g'"),
     ({"response_format": {"type": "json_schema"}}, "Missing required parameter: 'response_format.json_schema.name'"),
     ({"temperature": 3}, "out of range"),
+    ({"messages": [{"role": ["user"], "content": "x"}]}, "Invalid value: '['user']'. Supported values are"),
+    ({"tools": [FUNCTION], "tool_choice": {"type": "function", "function": "f"}}, "no function named 'None'"),
+    ({"tools": [strict(properties=["a"])]}, "'additionalProperties' is required to be supplied"),
+    ({"tools": [strict(additionalProperties=False, required=1)]}, "'required' is required to be supplied"),
+    ({"tools": [strict(additionalProperties=False, required=[{}])]}, "'required' is required to be supplied"),
 ]
 OUT = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
 WRONG_RESPONSES = [
@@ -271,6 +287,7 @@ WRONG_GEMINI = [
     ({"tools": [{"functionDeclarations": [{"name": "1 f"}]}]}, "Invalid function name"),
     ({"tools": [{"functionDeclarations": [{"name": "f"}, {"name": "f"}]}]}, "Duplicate function declaration"),
     ({"generationConfig": {"responseSchema": {}}}, "only allowed when mime_type"),
+    ({"contents": [PART, {"role": "model", "parts": [{"functionCall": None}]}]}, "must have one initialized field"),
 ]
 WELL: dict[str, tuple[str, dict[str, Any]]] = {
     "messages": ("/v1/messages", {"model": "m", "max_tokens": 10, "messages": [USER]}),
@@ -304,6 +321,22 @@ def test_what_is_malformed_gets_the_error_of_the_service(wire: str, wrongs: list
             kind = {"messages": "type", "gemini": "status"}.get(wire, "type")
             assert error[kind] in ("invalid_request_error", "INVALID_ARGUMENT")
             assert service.requests[-1].refused == error["message"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "more"),
+    [
+        ("messages", {"messages": [{"role": "user", "content": [SEARCHED]}]}),
+        ("messages", {"tools": [{"type": "computer_20250124", "input_schema": {}}]}),
+        ("chat", {"tools": [strict(additionalProperties=False, anyOf=1, **{"$defs": []})]}),
+        ("gemini", {"contents": [{"parts": [{"text": "hi", "functionCall": None, "functionResponse": None}]}]}),
+        ("gemini", {"tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": ["x"]}]}]}),
+    ],
+)
+def test_null_is_absent_and_what_is_not_looked_into_may_be_anything(wire: str, more: dict[str, Any]):
+    with ScriptedService(lambda request: str([tool.parameters for tool in request.tools])) as service:
+        answer = post(service, wire, more)
+        assert answer.status_code == 200, answer.text
 
 
 def test_the_libraries_raise_what_the_services_make_them_raise():

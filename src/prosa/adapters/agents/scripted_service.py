@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from urllib.parse import parse_qs, unquote
 
 from msgspec import Struct
@@ -217,7 +217,7 @@ class ScriptedService:
         self, route: _Route, path: str, headers: Mapping[str, str], data: bytes, refusal: Refusal | None
     ) -> tuple[ServiceRequest, Refusal | None]:
         """Return a request as a value, and why it is refused."""
-        body: Mapping[str, Value] = {}
+        body: dict[str, Value] = {}
         model = route.model
         if refusal is None:
             body, refusal = _decoded(data, route.wire)
@@ -236,10 +236,11 @@ class ScriptedService:
         )
         if refusal is not None:
             return replace(request, refused=refusal.message), refusal
-        tokens = input_tokens(body.get("generateContentRequest") or body, route.wire.counted)
+        counted = cast("dict[str, Value]", body.get("generateContentRequest") or body)  # the wire refuses another kind
+        tokens = input_tokens(counted, route.wire.counted)
         return replace(request, conversation=route.wire.read(body), tokens=tokens), None
 
-    def _continued(self, body: Mapping[str, Value], wire: ServiceWire) -> tuple[Mapping[str, Value], Refusal | None]:
+    def _continued(self, body: dict[str, Value], wire: ServiceWire) -> tuple[dict[str, Value], Refusal | None]:
         """Return a body of Responses with the items that its earlier response stands for."""
         previous = body.get("previous_response_id")
         if wire.name != "responses" or not isinstance(previous, str):
@@ -273,7 +274,7 @@ class ScriptedService:
         answered = Answered(request.number, reply.model_name or request.model, reply, usage, request.body)
         whole = route.wire.whole(answered)
         if route.wire.name == "responses" and request.body.get("store") is not False:
-            self._stored[str(whole["id"])] = [*_items(request.body.get("input")), *whole["output"]]
+            self._stored[str(whole["id"])] = [*_items(request.body.get("input")), *_items(whole["output"])]
         if not request.streams:
             await _send(send, whole)
         elif sse:
@@ -401,14 +402,13 @@ def _wants_sse(route: _Route, scope: Scope) -> bool:
     return route.wire.name != "gemini" or parse_qs(scope["query_string"].decode("latin-1")).get("alt") == ["sse"]
 
 
-def _decoded(data: bytes, wire: ServiceWire) -> tuple[Mapping[str, Value], Refusal | None]:
+def _decoded(data: bytes, wire: ServiceWire) -> tuple[dict[str, Value], Refusal | None]:
     try:
-        body = json.loads(data)
+        body: Value = json.loads(data)
+        body = camel(body) if wire.name == "gemini" else body
     except (ValueError, RecursionError):
         body = None
-    if not isinstance(body, dict):
-        return {}, Refusal(_NO_JSON[wire.name])
-    return (camel(body) if wire.name == "gemini" else body), None
+    return (body, None) if isinstance(body, dict) else ({}, Refusal(_NO_JSON[wire.name]))
 
 
 def _items(given: Value) -> list[Value]:

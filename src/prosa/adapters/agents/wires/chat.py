@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Required, TypedDict, cast
 
 from prosa.adapters.agents.wires.exchange import (
     CREATED,
@@ -19,6 +19,7 @@ from prosa.adapters.agents.wires.exchange import (
     text_of,
 )
 from prosa.adapters.agents.wires.openai import (
+    Function,
     error,
     function_refusal,
     misfit_refusal,
@@ -131,26 +132,75 @@ FIELDS: Final[Mapping[str, Shape]] = {
 _SHAPE: Final = Fields({"model": "string", "messages": Many(Tagged("role", ROLES))}, FIELDS)
 
 
-def _refusal(body: Mapping[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
+class _Called(TypedDict):
+    name: str
+    arguments: str
+
+
+class _Call(TypedDict, total=False):
+    id: Required[str]
+    type: Required[str]
+    function: _Called
+
+
+class _Message(TypedDict, total=False):
+    role: Required[str]
+    content: Value
+    refusal: str
+    tool_call_id: str
+    tool_calls: list[_Call]
+
+
+class _Tool(TypedDict, total=False):
+    type: Required[str]
+    function: Function
+
+
+class _StreamOptions(TypedDict, total=False):
+    include_usage: bool
+
+
+class _Format(TypedDict, total=False):
+    type: str
+    json_schema: dict[str, Value]
+
+
+class _Body(TypedDict, total=False):
+    """What is read of a body that has the shape; what is optional may be null."""
+
+    messages: Required[list[_Message]]
+    max_completion_tokens: int
+    max_tokens: int
+    n: int
+    parallel_tool_calls: bool
+    response_format: _Format
+    stream: bool
+    stream_options: _StreamOptions
+    temperature: float
+    tool_choice: Value
+    tools: list[_Tool]
+
+
+def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers, path
     found = misfit(body, _SHAPE)
     if found is not None:
         return misfit_refusal(found, "Unrecognized request argument supplied: {}")
-    return _options(body) or _tools(body) or _messages(body["messages"]) or _format(body)
+    asked = cast("_Body", body)
+    return _options(asked) or _tools(asked) or _messages(asked["messages"]) or _format(asked)
 
 
-def _options(body: Mapping[str, Value]) -> Refusal | None:
+def _options(body: _Body) -> Refusal | None:
     if body.get("stream_options") is not None and not body.get("stream"):
         said = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
         return Refusal(said, "stream_options")
     if body.get("max_tokens") is not None and body.get("max_completion_tokens") is not None:
         said = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
         return Refusal(said, "max_tokens", "invalid_parameter_combination")
-    for name in ("max_tokens", "max_completion_tokens"):
-        if (body.get(name) or 1) < 1:
-            said = (
-                f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {body[name]} instead."
-            )
+    bounds = {"max_tokens": body.get("max_tokens"), "max_completion_tokens": body.get("max_completion_tokens")}
+    for name, most in bounds.items():
+        if (most or 1) < 1:
+            said = f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {most} instead."
             return Refusal(said, name, "integer_below_min_value")
     if (body.get("n") or 1) != 1:
         return Refusal("The scripted service answers with one choice.", "n")
@@ -160,7 +210,7 @@ def _options(body: Mapping[str, Value]) -> Refusal | None:
     return None
 
 
-def _tools(body: Mapping[str, Value]) -> Refusal | None:
+def _tools(body: _Body) -> Refusal | None:
     for name in ("tool_choice", "parallel_tool_calls"):
         if body.get(name) is not None and body.get("tools") is None:
             return Refusal(f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", name)
@@ -174,7 +224,8 @@ def _tools(body: Mapping[str, Value]) -> Refusal | None:
             return refused
     choice = body.get("tool_choice")
     if isinstance(choice, Mapping) and choice.get("type") == "function":
-        wanted = (choice.get("function") or {}).get("name")
+        named = choice.get("function")
+        wanted = named.get("name") if isinstance(named, Mapping) else None
         if wanted not in [function["name"] for _, function in functions]:
             said = (
                 f"Invalid value for 'tool_choice': no function named '{wanted}' was specified in the 'tools' parameter."
@@ -183,7 +234,7 @@ def _tools(body: Mapping[str, Value]) -> Refusal | None:
     return None
 
 
-def _messages(messages: Sequence[Mapping[str, Value]]) -> Refusal | None:
+def _messages(messages: Sequence[_Message]) -> Refusal | None:
     if not messages:
         said = (
             "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
@@ -214,7 +265,7 @@ def _unanswered(waiting: Sequence[str], place: str) -> Refusal:
     return Refusal(f"{said} {which}", place)
 
 
-def _assistant(message: Mapping[str, Value], at: int) -> Refusal | None:
+def _assistant(message: _Message, at: int) -> Refusal | None:
     calls = message.get("tool_calls")
     if calls == []:
         place = f"messages[{at}].tool_calls"
@@ -236,7 +287,7 @@ def _assistant(message: Mapping[str, Value], at: int) -> Refusal | None:
     return None
 
 
-def _format(body: Mapping[str, Value]) -> Refusal | None:
+def _format(body: _Body) -> Refusal | None:
     wanted = body.get("response_format") or {}
     if wanted.get("type") not in (None, "text", "json_object", "json_schema"):
         known = "'json_object', 'json_schema', and 'text'"
@@ -248,8 +299,9 @@ def _format(body: Mapping[str, Value]) -> Refusal | None:
 
 
 def _read(body: Mapping[str, Value]) -> Conversation:
+    asked = cast("_Body", body)  # its shape was checked before
     systems, turns = [], []
-    for message in body.get("messages") or ():
+    for message in asked["messages"]:
         role, text = message["role"], text_of(message.get("content"))
         if role in ("system", "developer"):
             systems.append(text)
@@ -264,7 +316,7 @@ def _read(body: Mapping[str, Value]) -> Conversation:
             turns.append(ServiceTurn("user", results=((message["tool_call_id"], text),)))
         else:
             turns.append(ServiceTurn("user", text))
-    functions = [tool["function"] for tool in body.get("tools") or () if tool["type"] == "function"]
+    functions = [tool["function"] for tool in asked.get("tools") or () if tool["type"] == "function"]
     tools = [ToolOffer(each["name"], each.get("description") or "", each.get("parameters") or {}) for each in functions]
     return Conversation("\n\n".join(systems), tuple(tools), merged(turns))
 
@@ -300,17 +352,17 @@ def _completion(answered: Answered) -> dict[str, Value]:
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in reply.tool_calls
         ]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answered)}
+    choice: dict[str, Value] = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answered)}
     return {**_head(answered, "chat.completion"), "choices": [choice], "usage": _usage(answered)}
 
 
 def _events(answered: Answered) -> Iterator[bytes]:
     head = _head(answered, "chat.completion.chunk")
-    counts = bool((answered.body.get("stream_options") or {}).get("include_usage"))
-    unknown = {"usage": None} if counts else {}
+    counts = bool((cast("_Body", answered.body).get("stream_options") or {}).get("include_usage"))
+    unknown: dict[str, Value] = {"usage": None} if counts else {}
 
-    def event(delta: Mapping[str, Value], finish: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    def event(delta: dict[str, Value], finish: str | None = None) -> bytes:
+        choice: dict[str, Value] = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return sse({**head, "choices": [choice], **unknown})
 
     reply = answered.reply
@@ -320,7 +372,7 @@ def _events(answered: Answered) -> Iterator[bytes]:
     for piece in pieces(reply.refusal or ""):
         yield event({"refusal": piece})
     for index, call in enumerate(reply.tool_calls):
-        function = {"name": call.name, "arguments": ""}
+        function: dict[str, Value] = {"name": call.name, "arguments": ""}
         yield event({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]})
         for piece in pieces(call.arguments):
             yield event({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})

@@ -116,14 +116,14 @@ class ServiceWire(Struct, frozen=True):
 
     name: WireName
     counted: tuple[str, ...]
-    refusal: Callable[[Mapping[str, Value], Mapping[str, str], str], Refusal | None]
+    refusal: Callable[[dict[str, Value], Mapping[str, str], str], Refusal | None]
     read: Callable[[Mapping[str, Value]], Conversation]
-    whole: Callable[[Answered], Mapping[str, Value]]
+    whole: Callable[[Answered], dict[str, Value]]
     events: Callable[[Answered], Iterator[bytes]]
-    error: Callable[[Refusal], Mapping[str, Value]]
-    models: Callable[[Sequence[str]], Mapping[str, Value]]
-    model: Callable[[str], Mapping[str, Value]]
-    count: Callable[[int], Mapping[str, Value]]
+    error: Callable[[Refusal], dict[str, Value]]
+    models: Callable[[Sequence[str]], dict[str, Value]]
+    model: Callable[[str], dict[str, Value]]
+    count: Callable[[int], dict[str, Value]]
 
 
 def tokens_of(*texts: str) -> int:
@@ -142,7 +142,7 @@ def output_tokens(reply: ModelReply) -> int:
     return max(1, tokens_of(reply.content, reply.refusal or "", *calls))
 
 
-def compact(value: Value) -> str:
+def compact(value: Value | Mapping[str, Value]) -> str:
     """Return JSON without spaces, characters as they are."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -171,17 +171,19 @@ def merged(turns: Sequence[ServiceTurn]) -> tuple[ServiceTurn, ...]:
     return tuple(made)
 
 
-def text_of(content: Value) -> str:
+def text_of(content: Value | Sequence[Mapping[str, object]]) -> str:
     """Return the text of a content: a text, or parts of which those with a text count."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
-    return "\n".join(part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+    found = (part.get("text") for part in parts if isinstance(part, Mapping))
+    return "\n".join(text for text in found if isinstance(text, str))
 
 
 def arguments_of(call: ToolCall) -> Value:
     """Return the arguments of a call as a value; a text that is not JSON stands for itself."""
     try:
-        return json.loads(call.arguments or "{}")
+        given: Value = json.loads(call.arguments or "{}")
     except ValueError:
-        return call.arguments
+        given = call.arguments
+    return given

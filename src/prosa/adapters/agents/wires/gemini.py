@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, Required, TypedDict, cast
 
 from prosa.adapters.agents.wires.exchange import (
     Answered,
@@ -154,6 +154,63 @@ _COUNT_FIELDS: Final[Mapping[str, Shape]] = {
 }
 
 
+class _Call(TypedDict, total=False):
+    name: Required[str]
+    id: str
+    args: dict[str, Value]
+
+
+class _Answer(TypedDict, total=False):
+    name: Required[str]
+    response: Required[dict[str, Value]]
+    id: str
+
+
+class _Part(TypedDict, total=False):
+    functionCall: _Call
+    functionResponse: _Answer
+    text: str
+    thought: Value
+    thoughtSignature: Value
+
+
+class _Content(TypedDict, total=False):
+    role: str
+    parts: list[_Part]
+
+
+class _Function(TypedDict, total=False):
+    name: Required[str]
+    description: str
+    parameters: dict[str, Value]
+    parametersJsonSchema: Value
+
+
+class _Tool(TypedDict, total=False):
+    functionDeclarations: list[_Function]
+
+
+class _Settings(TypedDict, total=False):
+    maxOutputTokens: int
+    responseJsonSchema: Value
+    responseMimeType: str
+    responseSchema: Value
+    temperature: float
+
+
+class _Asked(TypedDict, total=False):
+    """What is read of a body that has the shape; what is optional may be null."""
+
+    contents: list[_Content]
+    generationConfig: _Settings
+    systemInstruction: _Content
+    tools: list[_Tool]
+
+
+class _Body(_Asked, total=False):
+    generateContentRequest: _Asked
+
+
 def camel(value: Value) -> Value:
     """Return a body with names as JSON of this service has them: it also takes ``system_instruction``."""
     if isinstance(value, list):
@@ -164,16 +221,22 @@ def camel(value: Value) -> Value:
     return {name: each if name in _OPAQUE else camel(each) for name, each in named.items()}
 
 
-def _refusal(body: Mapping[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
+def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers
     counts = path.endswith(":countTokens")
     found = misfit(body, Fields({}, _COUNT_FIELDS if counts else FIELDS))
     if found is not None:
         return Refusal(_worded(found))
-    asked = body.get("generateContentRequest") or body if counts else body
+    asked = _asked(body)
     model = path.rpartition("/")[2].partition(":")[0]
     why = _contents(asked.get("contents") or (), model) or _tools(asked) or _settings(asked)
     return None if why is None else Refusal(why)
+
+
+def _asked(body: Mapping[str, Value]) -> _Asked:
+    """Return what a body of the right shape asks, for the tokens of which it may be inside."""
+    whole = cast("_Body", body)
+    return whole.get("generateContentRequest") or whole
 
 
 def _worded(found: Misfit) -> str:
@@ -204,22 +267,23 @@ def _snake(name: str) -> str:
     return _HUMP.sub(lambda found: f"_{found[1].lower()}", name)
 
 
-def _contents(contents: Sequence[Mapping[str, Value]], model: str) -> str | None:
+def _contents(contents: Sequence[_Content], model: str) -> str | None:
     if not contents:
         return "* GenerateContentRequest.contents: contents is not specified\n"
-    calls: list[Mapping[str, Value]] = []
+    calls: list[_Call] = []
     before = ""
     for at, content in enumerate(contents):
         role, parts = content.get("role") or "user", content.get("parts") or []
         why = _parts(at, role, parts) or _answers(calls, parts)
         if why is not None:
             return why
-        calls = [part["functionCall"] for part in parts if "functionCall" in part]
+        calling = [part for part in parts if part.get("functionCall") is not None]
+        calls = [part["functionCall"] for part in calling]
         if calls and (role != "model" or before != "user"):
             return (
                 "Please ensure that function call turn comes immediately after a user turn or a function response turn."
             )
-        if calls and (why := _signatures(parts, at, model)):
+        if calling and (why := _signature_problem(calling[0], at, model)):
             return why
         before = role
     if calls or before == "model":
@@ -227,13 +291,13 @@ def _contents(contents: Sequence[Mapping[str, Value]], model: str) -> str | None
     return None
 
 
-def _parts(at: int, role: str, parts: Sequence[Mapping[str, Value]]) -> str | None:
+def _parts(at: int, role: str, parts: Sequence[_Part]) -> str | None:
     if role not in ("user", "model", "function"):
         return "Please use a valid role: user, model."
     if not parts:
         return f"* GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty.\n"
     for index, part in enumerate(parts):
-        given = [name for name in part if name in _DATA]
+        given = [name for name, each in part.items() if name in _DATA and each is not None]
         place = f"contents[{at}].parts[{index}]"
         if not given and "thoughtSignature" not in part:
             return (
@@ -244,9 +308,9 @@ def _parts(at: int, role: str, parts: Sequence[Mapping[str, Value]]) -> str | No
     return None
 
 
-def _answers(calls: Sequence[Mapping[str, Value]], parts: Sequence[Mapping[str, Value]]) -> str | None:
+def _answers(calls: Sequence[_Call], parts: Sequence[_Part]) -> str | None:
     """Return what is wrong between the calls of the turn before and the answers of this one."""
-    answers = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    answers = [answer for part in parts if (answer := part.get("functionResponse")) is not None]
     if answers and not calls:
         return "Please ensure that function response turn comes immediately after a function call turn."
     if len(answers) != len(calls):
@@ -261,9 +325,8 @@ def _answers(calls: Sequence[Mapping[str, Value]], parts: Sequence[Mapping[str, 
     return None
 
 
-def _signatures(parts: Sequence[Mapping[str, Value]], at: int, model: str) -> str | None:
+def _signature_problem(first: _Part, at: int, model: str) -> str | None:
     """Check the signature of the first call of a turn."""
-    first = next(part for part in parts if "functionCall" in part)
     given = first.get("thoughtSignature")
     if given is None:
         if not _SIGNED.match(model):
@@ -285,7 +348,7 @@ def _signature(name: str) -> str:
     return base64.urlsafe_b64encode(f"scripted {name}".encode()).decode()
 
 
-def _tools(body: Mapping[str, Value]) -> str | None:
+def _tools(body: _Asked) -> str | None:
     names = [each["name"] for tool in body.get("tools") or () for each in tool.get("functionDeclarations") or ()]
     for at, name in enumerate(names):
         if not _NAME.fullmatch(name):
@@ -298,8 +361,8 @@ def _tools(body: Mapping[str, Value]) -> str | None:
     return None if twice is None else f"Duplicate function declaration found: {twice}"
 
 
-def _settings(body: Mapping[str, Value]) -> str | None:
-    asked = body.get("generationConfig") or {}
+def _settings(body: _Asked) -> str | None:
+    asked: _Settings = body.get("generationConfig") or {}
     place = "* GenerateContentRequest.generation_config"
     for name in ("responseSchema", "responseJsonSchema"):
         if asked.get(name) is not None and asked.get("responseMimeType") not in ("application/json", "text/x.enum"):
@@ -316,9 +379,9 @@ def _settings(body: Mapping[str, Value]) -> str | None:
 
 
 def _read(body: Mapping[str, Value]) -> Conversation:
-    body = body.get("generateContentRequest") or body
+    asked = _asked(body)
     turns = []
-    for content in body.get("contents") or ():
+    for content in asked.get("contents") or ():
         parts = content.get("parts") or ()
         calls, results = [], []
         for at, part in enumerate(parts):
@@ -333,16 +396,17 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         role: Literal["user", "assistant"] = "assistant" if content.get("role") == "model" else "user"
         turns.append(ServiceTurn(role, text_of(said), tuple(calls), tuple(results)))
     tools = [
-        ToolOffer(
-            each["name"],
-            each.get("description") or "",
-            each.get("parametersJsonSchema") or each.get("parameters") or {},
-        )
-        for tool in body.get("tools") or ()
+        ToolOffer(each["name"], each.get("description") or "", _schema(each))
+        for tool in asked.get("tools") or ()
         for each in tool.get("functionDeclarations") or ()
     ]
-    system = text_of((body.get("systemInstruction") or {}).get("parts"))
+    system = text_of((asked.get("systemInstruction") or {}).get("parts"))
     return Conversation(system, tuple(tools), merged(turns))
+
+
+def _schema(function: _Function) -> Mapping[str, Value]:
+    given = function.get("parametersJsonSchema")
+    return given if given and isinstance(given, Mapping) else function.get("parameters") or {}
 
 
 _FINISHES: Final = {"length": "MAX_TOKENS", "filter": "SAFETY", "refusal": "SAFETY"}
@@ -353,21 +417,23 @@ def _said(answered: Answered) -> Iterator[dict[str, Value]]:
     if reply.content:
         yield {"text": reply.content}
     for at, call in enumerate(reply.tool_calls):
-        made = {"id": call.id, "name": call.name, "args": arguments_of(call)}
+        made: dict[str, Value] = {"id": call.id, "name": call.name, "args": arguments_of(call)}
         yield {"functionCall": made} | ({"thoughtSignature": _signature(call.name)} if at == 0 else {})
 
 
-def _content(answered: Answered, parts: Sequence[Mapping[str, Value]], *, ends: bool) -> dict[str, Value]:
+def _content(answered: Answered, parts: list[Value], *, ends: bool) -> dict[str, Value]:
     usage = answered.usage
-    candidate: dict[str, Value] = {"index": 0, "content": {"role": "model", "parts": list(parts)}}
+    candidate: dict[str, Value] = {"index": 0, "content": {"role": "model", "parts": parts}}
     if ends:
         candidate["finishReason"] = _FINISHES.get(answered.reply.finish, "STOP")
-    counts = {
+    counts: dict[str, Value] = {
         "promptTokenCount": usage.input_tokens,
         "candidatesTokenCount": usage.output_tokens,
         "totalTokenCount": usage.total_tokens,
     }
-    cached = {"cachedContentTokenCount": usage.cached_input_tokens} if usage.cached_input_tokens else {}
+    cached: dict[str, Value] = (
+        {"cachedContentTokenCount": usage.cached_input_tokens} if usage.cached_input_tokens else {}
+    )
     return {
         "candidates": [candidate],
         "usageMetadata": {**counts, **cached},
@@ -377,13 +443,14 @@ def _content(answered: Answered, parts: Sequence[Mapping[str, Value]], *, ends: 
 
 
 def _whole(answered: Answered) -> dict[str, Value]:
-    return _content(answered, tuple(_said(answered)), ends=True)
+    return _content(answered, list(_said(answered)), ends=True)
 
 
 def _events(answered: Answered) -> Iterator[bytes]:
-    cut: list[Mapping[str, Value]] = []
+    cut: list[Value] = []
     for part in _said(answered):
-        cut += [{"text": piece} for piece in pieces(part["text"])] if "text" in part else [part]
+        text = part.get("text")
+        cut += [{"text": piece} for piece in pieces(text)] if isinstance(text, str) else [part]
     for at in range(max(1, len(cut))):
         yield sse(_content(answered, cut[at : at + 1], ends=at + 1 >= len(cut)), end="\r\n\r\n")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, Required, TypedDict, cast
 
 from prosa.adapters.agents.wires.exchange import (
     Answered,
@@ -22,7 +22,7 @@ from prosa.adapters.agents.wires.exchange import (
 from prosa.adapters.agents.wires.shapes import Choice, Either, Fields, Many, Misfit, Shape, Tagged, misfit, tagged
 from prosa.data import Value
 from prosa.regex import regex
-from prosa.runtime.messages import ToolCall
+from prosa.runtime.messages import ModelReply, ToolCall, Usage
 
 _ID = regex(r"[a-zA-Z0-9_-]+")
 _NAME = regex(r"[a-zA-Z0-9_-]{1,128}")
@@ -136,17 +136,58 @@ BETA_FIELDS: Final[Mapping[str, Shape]] = {
 }
 """Fields that a request has only with the header `anthropic-beta`."""
 
+_OTHER_TOOL: Final = Fields(
+    {}, {"type": "string", "name": "string", "description": "string", "input_schema": "object"}, is_open=True
+)
+"""A tool of the service's own: what of it is read."""
+
 _COUNTED: Final = ("system", "tools", "messages")
 
 
-def _refusal(body: Mapping[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
-    why = (
-        _headers(headers)
-        or _misfit(body, headers, counts=path.endswith("/count_tokens"))
-        or _bounds(body)
-        or _tools(body)
-        or _conversation(body)
-    )
+class _Block(TypedDict, total=False):
+    type: Required[str]
+    text: str
+    id: str
+    name: str
+    input: dict[str, Value]
+    tool_use_id: str
+    content: Value
+
+
+class _Message(TypedDict):
+    role: Literal["user", "assistant", "system"]
+    content: str | list[_Block]
+
+
+class _Tool(TypedDict, total=False):
+    type: str
+    name: str
+    description: str
+    input_schema: dict[str, Value]
+
+
+class _Choice(TypedDict, total=False):
+    type: Required[str]
+    name: str
+
+
+class _Body(TypedDict, total=False):
+    """What is read of a body that has the shape; what is optional may be null."""
+
+    messages: Required[list[_Message]]
+    max_tokens: int
+    system: Value
+    temperature: float
+    thinking: dict[str, Value]
+    tool_choice: _Choice
+    tools: list[_Tool]
+
+
+def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
+    why = _headers(headers) or _misfit(body, headers, counts=path.endswith("/count_tokens"))
+    if why is None:
+        asked = cast("_Body", body)
+        why = _bounds(asked) or _cached(body) or _tools(asked) or _conversation(asked)
     return None if why is None else Refusal(why)
 
 
@@ -154,7 +195,7 @@ def _headers(headers: Mapping[str, str]) -> str | None:
     return None if headers.get("anthropic-version") else "anthropic-version: header is required"
 
 
-def _misfit(body: Mapping[str, Value], headers: Mapping[str, str], *, counts: bool) -> str | None:
+def _misfit(body: dict[str, Value], headers: Mapping[str, str], *, counts: bool) -> str | None:
     required: dict[str, Shape] = {"model": "string", "messages": Many(_MESSAGE)}
     if not counts:
         required["max_tokens"] = "integer"
@@ -162,8 +203,10 @@ def _misfit(body: Mapping[str, Value], headers: Mapping[str, str], *, counts: bo
     found = misfit(body, Fields(required, optional))
     if found is not None:
         return worded(found)
-    for at, tool in enumerate(body.get("tools") or ()):
-        if tool.get("type") in (None, "custom") and (found := misfit(tool, TOOL, ("tools", at, ":custom"))) is not None:
+    for at, tool in enumerate(cast("list[dict[str, Value]]", body.get("tools") or [])):
+        is_custom = tool.get("type") in (None, "custom")
+        found = misfit(tool, TOOL, ("tools", at, ":custom")) if is_custom else misfit(tool, _OTHER_TOOL, ("tools", at))
+        if found is not None:
             return worded(found)
     return None
 
@@ -188,7 +231,7 @@ def worded(found: Misfit) -> str:
 _KINDS: Final = {"object": "dictionary", "array": "list"}
 
 
-def _bounds(body: Mapping[str, Value]) -> str | None:
+def _bounds(body: _Body) -> str | None:
     most = body.get("max_tokens", 1)
     if most < 1:
         return "max_tokens: Input should be greater than or equal to 1"
@@ -201,6 +244,10 @@ def _bounds(body: Mapping[str, Value]) -> str | None:
             return f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_THINKING}"
         if "max_tokens" in body and budget >= most:
             return "`max_tokens` must be greater than `thinking.budget_tokens`."
+    return None
+
+
+def _cached(body: Mapping[str, Value]) -> str | None:
     marks = sum(_marks(body.get(name)) for name in _COUNTED)
     if marks > _MOST_MARKS:
         return f"A maximum of {_MOST_MARKS} blocks with cache_control may be provided. Found {marks}."
@@ -211,10 +258,11 @@ def _marks(value: Value) -> int:
     """Return the number of marks for the cache in blocks, messages or tools."""
     if not isinstance(value, list):
         return 0
-    return sum((each.get("cache_control") is not None) + _marks(each.get("content")) for each in value)
+    inner = (each for each in value if isinstance(each, Mapping))
+    return sum((each.get("cache_control") is not None) + _marks(each.get("content")) for each in inner)
 
 
-def _tools(body: Mapping[str, Value]) -> str | None:
+def _tools(body: _Body) -> str | None:
     tools = body.get("tools") or ()
     names = [tool.get("name") for tool in tools]
     for at, tool in enumerate(tools):
@@ -226,15 +274,15 @@ def _tools(body: Mapping[str, Value]) -> str | None:
             return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
     if len(names) != len(set(names)):
         return "tools: Tool names must be unique."
-    choice = body.get("tool_choice") or {}
+    choice = body.get("tool_choice")
     if choice and not names:
         return "tool_choice: may only be specified while providing `tools`"
-    if choice.get("type") == "tool" and choice.get("name") not in names:
+    if choice and choice["type"] == "tool" and choice.get("name") not in names:
         return f"tool_choice: Tool '{choice.get('name')}' not found in provided tools"
     return None
 
 
-def _conversation(body: Mapping[str, Value]) -> str | None:
+def _conversation(body: _Body) -> str | None:
     messages = [(at, each["role"], _blocks(each)) for at, each in enumerate(body["messages"])]
     if not messages:
         return "messages: at least one message is required"
@@ -263,12 +311,12 @@ def _conversation(body: Mapping[str, Value]) -> str | None:
     return None
 
 
-def _blocks(message: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+def _blocks(message: _Message) -> list[_Block]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _unanswered(at: int, blocks: Sequence[Mapping[str, Value]], waiting: Sequence[str]) -> str | None:
+def _unanswered(at: int, blocks: Sequence[_Block], waiting: Sequence[str]) -> str | None:
     """Return what is wrong between the calls of the turn before and the results of this one."""
     results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
     for index, each in enumerate(blocks):
@@ -296,7 +344,7 @@ def _without_result(at: int, missing: Sequence[str]) -> str:
     )
 
 
-def _texts(at: int, blocks: Sequence[Mapping[str, Value]]) -> str | None:
+def _texts(at: int, blocks: Sequence[_Block]) -> str | None:
     if not blocks:
         return (
             f"messages.{at}: all messages must have non-empty content except for the optional final assistant message"
@@ -309,7 +357,7 @@ def _texts(at: int, blocks: Sequence[Mapping[str, Value]]) -> str | None:
     return None
 
 
-def _uses(at: int, role: str, blocks: Sequence[Mapping[str, Value]], known: set[str]) -> str | None:
+def _uses(at: int, role: str, blocks: Sequence[_Block], known: set[str]) -> str | None:
     for index, each in enumerate(blocks):
         place = f"messages.{at}.content.{index}"
         if each["type"] in ("tool_use", "thinking", "redacted_thinking") and role != "assistant":
@@ -326,9 +374,10 @@ def _uses(at: int, role: str, blocks: Sequence[Mapping[str, Value]], known: set[
 
 
 def _read(body: Mapping[str, Value]) -> Conversation:
-    systems = [text_of(body.get("system"))]
+    asked = cast("_Body", body)  # its shape was checked before
+    systems = [text_of(asked.get("system"))]
     turns = []
-    for each in body.get("messages") or ():
+    for each in asked["messages"]:
         blocks = _blocks(each)
         if each["role"] == "system":
             systems.append(text_of(blocks))
@@ -344,9 +393,9 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         said = [block for block in blocks if block["type"] == "text"]
         turns.append(ServiceTurn(each["role"], text_of(said), tuple(calls), tuple(results)))
     tools = [
-        ToolOffer(tool["name"], tool.get("description") or "", tool["input_schema"])
-        for tool in body.get("tools") or ()
-        if "input_schema" in tool
+        ToolOffer(tool.get("name") or "", tool.get("description") or "", schema)
+        for tool in asked.get("tools") or ()
+        if (schema := tool.get("input_schema")) is not None
     ]
     return Conversation("\n\n".join(each for each in systems if each), tuple(tools), merged(turns))
 
@@ -354,29 +403,32 @@ def _read(body: Mapping[str, Value]) -> Conversation:
 _STOPS: Final = {"length": "max_tokens", "tool_calls": "tool_use", "refusal": "refusal", "filter": "refusal"}
 
 
+def _content(reply: ModelReply) -> Iterator[dict[str, Value]]:
+    if text := reply.content or reply.refusal:
+        yield {"type": "text", "text": text}
+    for call in reply.tool_calls:
+        yield {"type": "tool_use", "id": _use_id(call.id), "name": call.name, "input": arguments_of(call)}
+
+
+def _usage(usage: Usage) -> dict[str, Value]:
+    return {
+        "input_tokens": usage.input_tokens - usage.cached_input_tokens - usage.written_input_tokens,
+        "cache_creation_input_tokens": usage.written_input_tokens,
+        "cache_read_input_tokens": usage.cached_input_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+
+
 def _message(answered: Answered) -> dict[str, Value]:
-    reply = answered.reply
-    text = reply.content or reply.refusal or ""
-    blocks: list[dict[str, Value]] = [{"type": "text", "text": text}] if text else []
-    blocks += [
-        {"type": "tool_use", "id": _use_id(call.id), "name": call.name, "input": arguments_of(call)}
-        for call in reply.tool_calls
-    ]
-    usage = answered.usage
     return {
         "id": f"msg_{answered.number}",
         "type": "message",
         "role": "assistant",
         "model": answered.model,
-        "content": blocks,
-        "stop_reason": _STOPS.get(reply.finish, "end_turn"),
+        "content": list(_content(answered.reply)),
+        "stop_reason": _STOPS.get(answered.reply.finish, "end_turn"),
         "stop_sequence": None,
-        "usage": {
-            "input_tokens": usage.input_tokens - usage.cached_input_tokens - usage.written_input_tokens,
-            "cache_creation_input_tokens": usage.written_input_tokens,
-            "cache_read_input_tokens": usage.cached_input_tokens,
-            "output_tokens": usage.output_tokens,
-        },
+        "usage": _usage(answered.usage),
     }
 
 
@@ -387,20 +439,26 @@ def _use_id(given: str) -> str:
 
 def _events(answered: Answered) -> Iterator[bytes]:
     whole = _message(answered)
-    usage = whole["usage"]
-    start = {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+    usage = _usage(answered.usage)
+    start: dict[str, Value] = {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     yield sse({"type": "message_start", "message": start}, "message_start")
-    for index, block in enumerate(whole["content"]):
-        is_text = block["type"] == "text"
-        empty = {**block, "text": ""} if is_text else {**block, "input": {}}
+    for index, block in enumerate(_content(answered.reply)):
+        text = block.get("text")
+        if isinstance(text, str):
+            empty, deltas = {**block, "text": ""}, map(_text_delta, pieces(text))
+        else:
+            empty, deltas = {**block, "input": {}}, map(_json_delta, pieces(compact(block["input"])))
         yield _event("content_block_start", index=index, content_block=empty)
-        for piece in pieces(block["text"] if is_text else compact(block["input"])):
-            delta = {"type": "text_delta", "text": piece} if is_text else _json_delta(piece)
+        for delta in deltas:
             yield _event("content_block_delta", index=index, delta=delta)
         yield _event("content_block_stop", index=index)
-    ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    ended: dict[str, Value] = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
     yield _event("message_delta", delta=ended, usage=usage)
     yield _event("message_stop")
+
+
+def _text_delta(piece: str) -> dict[str, Value]:
+    return {"type": "text_delta", "text": piece}
 
 
 def _json_delta(piece: str) -> dict[str, Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Required, TypedDict
 
 from prosa.adapters.agents.wires.exchange import CREATED, Refusal
 from prosa.adapters.agents.wires.shapes import Misfit, json_kind, open_object
@@ -31,7 +31,16 @@ def misfit_refusal(found: Misfit, unknown: str) -> Refusal:
     return Refusal(said, path, "invalid_type")
 
 
-def function_refusal(function: Mapping[str, Value], place: str) -> Refusal | None:
+class Function(TypedDict, total=False):
+    """A function that a request offers."""
+
+    name: Required[str]
+    description: str
+    parameters: dict[str, Value]
+    strict: bool
+
+
+def function_refusal(function: Function, place: str) -> Refusal | None:
     """Return what is wrong with the name or the schema of a function."""
     name = function["name"]
     if not _NAME.fullmatch(name):
@@ -52,12 +61,13 @@ def function_refusal(function: Mapping[str, Value], place: str) -> Refusal | Non
 
 def schema_refusal(wanted: Value, place: str) -> Refusal | None:
     """Return what is wrong with the schema that an answer shall have."""
+    given: Mapping[str, Value] = wanted if isinstance(wanted, Mapping) else {}
     for name in ("name", "schema"):
-        if not isinstance(wanted, Mapping) or not wanted.get(name):
+        if not given.get(name):
             said = f"Missing required parameter: '{place}.{name}'."
             return Refusal(said, f"{place}.{name}", "missing_required_parameter")
-    if wanted.get("strict") and (where := open_object(wanted["schema"])) is not None:
-        return Refusal(f"Invalid schema for response_format '{wanted['name']}': {_strict(where)}", place)
+    if given.get("strict") and (where := open_object(given["schema"])) is not None:
+        return Refusal(f"Invalid schema for response_format '{given['name']}': {_strict(where)}", place)
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Required, TypedDict, cast
 
 from prosa.adapters.agents.wires.exchange import (
     CREATED,
@@ -19,6 +19,7 @@ from prosa.adapters.agents.wires.exchange import (
     text_of,
 )
 from prosa.adapters.agents.wires.openai import (
+    Function,
     error,
     function_refusal,
     misfit_refusal,
@@ -28,7 +29,7 @@ from prosa.adapters.agents.wires.openai import (
 )
 from prosa.adapters.agents.wires.shapes import Choice, Either, Fields, Many, Shape, Tagged, misfit, tagged
 from prosa.data import Value
-from prosa.runtime.messages import ToolCall
+from prosa.runtime.messages import ModelReply, ToolCall
 
 _MOST_ID: Final = 64
 _ANYTHING: Final = Fields(is_open=True)
@@ -160,20 +161,59 @@ FIELDS: Final[Mapping[str, Shape]] = {
 _SHAPE: Final = Fields({"model": "string"}, FIELDS)
 
 
-def _refusal(body: Mapping[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
+class _Part(TypedDict, total=False):
+    type: Required[str]
+    text: str
+
+
+class _Item(TypedDict, total=False):
+    type: str
+    role: str
+    content: str | list[_Part]
+    call_id: str
+    name: str
+    arguments: str
+    output: str | list[_Part]
+
+
+class _Tool(Function, total=False):
+    type: Required[str]
+
+
+class _Text(TypedDict, total=False):
+    format: dict[str, Value]
+
+
+class _Body(TypedDict, total=False):
+    """What is read of a body that has the shape; what is optional may be null."""
+
+    background: bool
+    input: str | list[_Item]
+    instructions: str
+    max_output_tokens: int
+    prompt: dict[str, Value]
+    stream: bool
+    stream_options: dict[str, Value]
+    text: _Text
+    tool_choice: Value
+    tools: list[_Tool]
+
+
+def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers
     found = misfit(body, _SHAPE)
     if found is not None:
         return misfit_refusal(found, "Unknown parameter: '{}'.")
-    counts = path.endswith("/input_tokens")
-    if not body.get("input") and not body.get("prompt") and not counts:
-        given = "'input', 'prompt', or 'conversation'"
-        return Refusal(f"Missing required parameter: one of {given} must be provided.", "input")
-    items = body["input"] if isinstance(body.get("input"), list) else ()
-    return _options(body) or _tools(body) or _roles(items) or _calls(items) or _format(body)
+    asked = cast("_Body", body)
+    given, counts = asked.get("input"), path.endswith("/input_tokens")
+    if not given and not asked.get("prompt") and not counts:
+        names = "'input', 'prompt', or 'conversation'"
+        return Refusal(f"Missing required parameter: one of {names} must be provided.", "input")
+    items = given if isinstance(given, list) else ()
+    return _options(asked) or _tools(asked) or _roles(items) or _calls(items) or _format(asked)
 
 
-def _options(body: Mapping[str, Value]) -> Refusal | None:
+def _options(body: _Body) -> Refusal | None:
     if body.get("stream_options") is not None and not body.get("stream"):
         return Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
     most = body.get("max_output_tokens")
@@ -189,7 +229,7 @@ def _options(body: Mapping[str, Value]) -> Refusal | None:
     return None
 
 
-def _tools(body: Mapping[str, Value]) -> Refusal | None:
+def _tools(body: _Body) -> Refusal | None:
     functions = [(at, tool) for at, tool in enumerate(body.get("tools") or ()) if tool["type"] == "function"]
     for at, function in functions:
         if refused := function_refusal(function, f"tools[{at}]"):
@@ -201,7 +241,7 @@ def _tools(body: Mapping[str, Value]) -> Refusal | None:
     return None
 
 
-def _roles(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
+def _roles(items: Sequence[_Item]) -> Refusal | None:
     """Refuse parts that only the other side writes."""
     for at, item in enumerate(items):
         content = item.get("content")
@@ -216,7 +256,7 @@ def _roles(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
     return None
 
 
-def _calls(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
+def _calls(items: Sequence[_Item]) -> Refusal | None:
     called: list[str] = []
     answered: set[str] = set()
     for at, item in enumerate(items):
@@ -234,15 +274,16 @@ def _calls(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
     return Refusal(f"No tool output found for function call {missing[0]}.", "input") if missing else None
 
 
-def _format(body: Mapping[str, Value]) -> Refusal | None:
+def _format(body: _Body) -> Refusal | None:
     wanted = (body.get("text") or {}).get("format") or {}
     return schema_refusal(wanted, "text.format") if wanted.get("type") == "json_schema" else None
 
 
 def _read(body: Mapping[str, Value]) -> Conversation:
-    given = body.get("input") or []
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    systems, turns = [body.get("instructions") or ""], []
+    asked = cast("_Body", body)  # its shape was checked before
+    given = asked.get("input") or []
+    items: list[_Item] = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    systems, turns = [asked.get("instructions") or ""], []
     for item in items:
         kind = item.get("type") or "message"
         if kind == "function_call":
@@ -256,7 +297,7 @@ def _read(body: Mapping[str, Value]) -> Conversation:
             turns.append(ServiceTurn("assistant" if item["role"] == "assistant" else "user", text_of(item["content"])))
     tools = [
         ToolOffer(tool["name"], tool.get("description") or "", tool.get("parameters") or {})
-        for tool in body.get("tools") or ()
+        for tool in asked.get("tools") or ()
         if tool["type"] == "function"
     ]
     return Conversation("\n\n".join(each for each in systems if each), tuple(tools), merged(turns))
@@ -267,11 +308,7 @@ _ENDS: Final = {"length": "max_output_tokens", "filter": "content_filter"}
 
 def _items(answered: Answered) -> list[dict[str, Value]]:
     reply, number = answered.reply, answered.number
-    parts: list[dict[str, Value]] = []
-    if reply.content:
-        parts.append({"type": "output_text", "text": reply.content, "annotations": [], "logprobs": []})
-    if reply.refusal:
-        parts.append({"type": "refusal", "refusal": reply.refusal})
+    parts: list[Value] = [_part(kind, text) for kind, text in _texts(reply)]
     items: list[dict[str, Value]] = []
     if parts or not reply.tool_calls:
         head = {"type": "message", "id": f"msg_{number}", "status": "completed", "role": "assistant"}
@@ -280,6 +317,18 @@ def _items(answered: Answered) -> list[dict[str, Value]]:
         head = {"type": "function_call", "id": f"fc_{number}_{at}", "status": "completed"}
         items.append({**head, "call_id": call.id, "name": call.name, "arguments": call.arguments})
     return items
+
+
+def _texts(reply: ModelReply) -> list[tuple[str, str]]:
+    """Return what a reply says, each text with its kind."""
+    said = (("output_text", reply.content), ("refusal", reply.refusal or ""))
+    return [(kind, text) for kind, text in said if text]
+
+
+def _part(kind: str, text: str) -> dict[str, Value]:
+    if kind == "refusal":
+        return {"type": kind, "refusal": text}
+    return {"type": kind, "text": text, "annotations": [], "logprobs": []}
 
 
 def _response(answered: Answered) -> dict[str, Value]:
@@ -295,7 +344,7 @@ def _response(answered: Answered) -> dict[str, Value]:
         "instructions": body.get("instructions"),
         "max_output_tokens": body.get("max_output_tokens"),
         "model": answered.model,
-        "output": _items(answered),
+        "output": list(_items(answered)),
         "parallel_tool_calls": body.get("parallel_tool_calls", True) is not False,
         "previous_response_id": body.get("previous_response_id"),
         "store": body.get("store") is not False,
@@ -317,40 +366,49 @@ def _response(answered: Answered) -> dict[str, Value]:
 
 
 def _events(answered: Answered) -> Iterator[bytes]:
-    whole = _response(answered)
-    for number, (name, data) in enumerate(_named_events(whole)):
+    for number, (name, data) in enumerate(_named_events(answered)):
         yield sse({"type": name, "sequence_number": number, **data}, name)
 
 
-def _named_events(whole: Mapping[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
-    started = {**whole, "status": "in_progress", "incomplete_details": None, "output": [], "usage": None}
+def _named_events(answered: Answered) -> Iterator[tuple[str, dict[str, Value]]]:
+    whole = _response(answered)
+    started: dict[str, Value] = {
+        **whole,
+        "status": "in_progress",
+        "incomplete_details": None,
+        "output": [],
+        "usage": None,
+    }
     yield "response.created", {"response": started}
     yield "response.in_progress", {"response": started}
-    for index, item in enumerate(whole["output"]):
-        empty: dict[str, Value] = {"arguments": ""} if item["type"] == "function_call" else {"content": []}
+    items, calls = _items(answered), answered.reply.tool_calls
+    for index, item in enumerate(items):
+        number = index - (len(items) - len(calls))  # a message comes before the calls
+        empty: dict[str, Value] = {"arguments": ""} if number >= 0 else {"content": []}
         yield "response.output_item.added", {"output_index": index, "item": {**item, "status": "in_progress", **empty}}
-        yield from _item_events(item, index)
+        events = _call_events(calls[number]) if number >= 0 else _message_events(answered.reply)
+        for name, data in events:
+            yield name, {"item_id": item["id"], "output_index": index, **data}
         yield "response.output_item.done", {"output_index": index, "item": item}
     yield f"response.{whole['status']}", {"response": whole}
 
 
-def _item_events(item: Mapping[str, Value], index: int) -> Iterator[tuple[str, dict[str, Value]]]:
-    where = {"item_id": item["id"], "output_index": index}
-    if item["type"] == "function_call":
-        for piece in pieces(item["arguments"]):
-            yield "response.function_call_arguments.delta", {**where, "delta": piece}
-        done = {"name": item["name"], "arguments": item["arguments"]}
-        yield "response.function_call_arguments.done", {**where, **done}
-        return
-    for place, part in enumerate(item["content"]):
-        here = {**where, "content_index": place}
-        kind, name = ("refusal", "refusal") if part["type"] == "refusal" else ("output_text", "text")
+def _call_events(call: ToolCall) -> Iterator[tuple[str, dict[str, Value]]]:
+    for piece in pieces(call.arguments):
+        yield "response.function_call_arguments.delta", {"delta": piece}
+    yield "response.function_call_arguments.done", {"name": call.name, "arguments": call.arguments}
+
+
+def _message_events(reply: ModelReply) -> Iterator[tuple[str, dict[str, Value]]]:
+    for place, (kind, text) in enumerate(_texts(reply)):
+        here: dict[str, Value] = {"content_index": place}
+        name = "refusal" if kind == "refusal" else "text"
         logged: dict[str, Value] = {"logprobs": []} if kind == "output_text" else {}
-        yield "response.content_part.added", {**here, "part": {**part, name: ""}}
-        for piece in pieces(part[name]):
+        yield "response.content_part.added", {**here, "part": _part(kind, "")}
+        for piece in pieces(text):
             yield f"response.{kind}.delta", {**here, "delta": piece, **logged}
-        yield f"response.{kind}.done", {**here, name: part[name], **logged}
-        yield "response.content_part.done", {**here, "part": part}
+        yield f"response.{kind}.done", {**here, name: text, **logged}
+        yield "response.content_part.done", {**here, "part": _part(kind, text)}
 
 
 RESPONSES: Final = ServiceWire(

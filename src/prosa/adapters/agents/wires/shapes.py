@@ -141,7 +141,7 @@ def _tagged(value: Value, shape: Tagged, place: tuple[Step, ...]) -> Iterator[Mi
     tag = value.get(shape.tag) or shape.default
     if not tag:
         yield Misfit("missing", place, name=shape.tag)
-    elif tag not in shape.kinds:
+    elif not isinstance(tag, str) or tag not in shape.kinds:
         known = ", ".join(f"'{each}'" for each in shape.kinds)
         yield Misfit("value", (*place, shape.tag), expected=known, found=tag)
     else:
@@ -166,13 +166,24 @@ def open_object(schema: Value, place: str = "") -> str | None:
     property is required, and no other is allowed."""
     if not isinstance(schema, Mapping):
         return None
-    properties = schema.get("properties") or {}
-    is_object = schema.get("type") == "object" or bool(properties)
-    is_closed = schema.get("additionalProperties") is False and set(schema.get("required") or ()) == set(properties)
-    if is_object and not is_closed:
+    properties, choices, definitions = schema.get("properties"), schema.get("anyOf"), schema.get("$defs")
+    if (schema.get("type") == "object" or properties) and not _is_closed(schema):
         return place or "()"
-    inner = [(f"{place}/{name}", value) for name, value in properties.items()]
-    inner += [(f"{place}/items", schema.get("items"))]
-    inner += [(f"{place}/anyOf/{index}", value) for index, value in enumerate(schema.get("anyOf") or ())]
-    inner += [(f"{place}/$defs/{name}", value) for name, value in (schema.get("$defs") or {}).items()]
+    inner: list[tuple[str, Value]] = []
+    if isinstance(properties, Mapping):
+        inner += [(f"{place}/{name}", value) for name, value in properties.items()]
+    inner.append((f"{place}/items", schema.get("items")))
+    if isinstance(choices, list):
+        inner += [(f"{place}/anyOf/{index}", value) for index, value in enumerate(choices)]
+    if isinstance(definitions, Mapping):
+        inner += [(f"{place}/$defs/{name}", value) for name, value in definitions.items()]
     return next((found for where, each in inner if (found := open_object(each, where)) is not None), None)
+
+
+def _is_closed(schema: Mapping[str, Value]) -> bool:
+    properties, required = schema.get("properties") or {}, schema.get("required") or []
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return False
+    names = {each for each in required if isinstance(each, str)}
+    is_exact = names == set(properties) and all(isinstance(each, str) for each in required)
+    return is_exact and schema.get("additionalProperties") is False
