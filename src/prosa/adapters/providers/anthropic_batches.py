@@ -15,7 +15,7 @@ from prosa.adapters.providers.batch_service import FileBody, ServiceBatches, num
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.failures import ExchangeProblem, error_from_exchange, error_of, problem_in_reply
-from prosa.adapters.providers.wire import decode, encode
+from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value
 from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, RoundPart
 from prosa.runtime.messages import ModelRequest
@@ -69,9 +69,12 @@ class AnthropicBatches(ServiceBatches):
         found: list[RemoteBatch] = []
         for _ in range(MOST_PAGES):
             page = await self._http.get("/messages/batches", query)
-            data = [each for each in page.get("data") or () if isinstance(each, Mapping)]
+            listed = page.get("data")
+            data = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, Mapping)]
             recent = [each for each in data if _time(each.get("created_at"), since) >= since]
-            same = [each for each in recent if each.get("id") not in known and _lines(each) == part.lines]
+            same = [
+                each for each in recent if _lines(each) == part.lines and optional_text(each.get("id")) not in known
+            ]
             found += [self._remote(each, is_sure=False) for each in same]
             if len(recent) < len(data) or page.get("has_more") is not True or not page.get("last_id"):
                 break  # the newest come first
@@ -135,6 +138,7 @@ def _lines(found: Mapping[str, Value]) -> int:
 
 def _time(value: Value, otherwise: datetime) -> datetime:
     try:
-        return datetime.fromisoformat(str(value))
+        found = datetime.fromisoformat(str(value))
     except ValueError:
         return otherwise
+    return found if found.tzinfo else otherwise

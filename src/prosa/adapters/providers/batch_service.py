@@ -19,7 +19,7 @@ from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, error_from_exchange
 from prosa.adapters.providers.wire import decode, encode
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class BatchService:
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""):
             return await self._json("GET", path, query=query)
 
-    async def post(self, path: str, body: Mapping[str, Value] | None = None) -> Mapping[str, Value]:
+    async def post(self, path: str, body: Mapping[str, Plain] | None = None) -> Mapping[str, Value]:
         """Send JSON once, and give what comes back."""
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""):
             content = None if body is None else encode(body)

@@ -114,6 +114,8 @@ def read_vectors(answer: Mapping[str, Value], count: int) -> list[list[float]]:
 def _vector(value: Value) -> list[float] | None:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_DIMENSION:
         return None
-    if not all(isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each) for each in value):
+    try:
+        vector = [float(each) for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
+    except OverflowError:
         return None
-    return [float(each) for each in value]
+    return vector if len(vector) == len(value) and all(map(math.isfinite, vector)) else None

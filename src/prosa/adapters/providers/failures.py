@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from prosa.adapters.providers.endpoint import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.kinds import is_free, is_retryable, kind_of_status
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import ProviderError
 
 MAX_QUOTED = 500  # characters of a service's own words that go into a sentence
@@ -85,7 +85,7 @@ class ServiceError(Struct, frozen=True):
     type: str | None = None
 
 
-def error_of(body: Value) -> ServiceError:
+def error_of(body: Plain) -> ServiceError:
     """Read `{"error": {message, code, param, type}}` and the common variations of it."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(error, str):
@@ -110,11 +110,11 @@ def page_instead(wanted: str) -> ExchangeProblem:
     return ExchangeProblem(f"sent a web page instead of {wanted}", hint=hint)
 
 
-def problem_in_reply(body: Value) -> ExchangeProblem:
+def problem_in_reply(body: Plain) -> ExchangeProblem:
     """Return an error that came with status 200, whole or inside a stream."""
     error = error_of(body)
     code = error.code or ""
-    status = int(code) if code.isascii() and code.isdigit() and 400 <= int(code[:4]) <= 599 else None
+    status = int(code) if code.isascii() and code.isdigit() and len(code) < 5 and 400 <= int(code) <= 599 else None
     if status is not None:
         kind, retry = kind_of_status(status), is_retryable(status)
     elif "rate_limit" in code or error.type == "rate_limit_error":
@@ -219,9 +219,10 @@ def _quote(text: str, endpoint: Endpoint) -> str:
 
 def _json(text: str) -> Value:
     try:
-        return json.loads(text)
+        value: Value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return value
 
 
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")

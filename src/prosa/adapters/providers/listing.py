@@ -16,7 +16,7 @@ from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.gemini import refusal
-from prosa.adapters.providers.wire import count, decode, optional_text
+from prosa.adapters.providers.wire import NoCount, are_objects, count, decode, optional_text
 from prosa.data import Value
 from prosa.settings.model import Protocol
 
@@ -101,20 +101,30 @@ def _anthropic(page: Mapping[str, Value]) -> list[Listed] | None:
 def _google(page: Mapping[str, Value]) -> list[Listed] | None:
     """Return those that answer messages; the list has what makes vectors and pictures too."""
     entries = page.get("models", [])
-    answering = [
-        each
-        for each in (entries if isinstance(entries, list) else ())
-        if isinstance(each, Mapping) and "generateContent" in (each.get("supportedGenerationMethods") or ())
-    ]
-    found = _named(answering, "name", "inputTokenLimit") if isinstance(entries, list) else None
+    if not isinstance(entries, list):
+        return None
+    answering: list[Value] = [each for each in entries if isinstance(each, Mapping) and _answers(each)]
+    found = _named(answering, "name", "inputTokenLimit")
     return found and [replace(each, name=each.name.removeprefix("models/")) for each in found]
 
 
+def _answers(entry: Mapping[str, Value]) -> bool:
+    methods = entry.get("supportedGenerationMethods")
+    return isinstance(methods, list) and "generateContent" in methods
+
+
 def _named(entries: Value, name: str, *contexts: str) -> list[Listed] | None:
-    if not isinstance(entries, list) or not all(isinstance(each, Mapping) for each in entries):
+    if not are_objects(entries):
         return None
-    found = [(optional_text(each.get(name)), [count(each, context) for context in contexts]) for each in entries]
+    found = [(optional_text(each.get(name)), [_size(each, context) for context in contexts]) for each in entries]
     return [Listed(known, next(filter(None, sizes), None)) for known, sizes in found if known is not None]
+
+
+def _size(entry: Mapping[str, Value], name: str) -> int:
+    try:
+        return count(entry.get(name))
+    except NoCount:
+        return 0
 
 
 def _next_anthropic(page: Mapping[str, Value]) -> str:

@@ -13,14 +13,14 @@ import json
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException, HTTPResponse
 from ssl import create_default_context
-from typing import TypeGuard
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.providers.table import ServerAddress
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import ProviderError
 
 PROBE_SECONDS = 1.0  # for one request in all; a server on this machine answers in milliseconds
@@ -126,8 +126,8 @@ async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
     entries = _entries(listed)
     if entries is None:
         return Silent(place, "something else listens there")
-    server = LocalServer(place.base_url, tuple(LocalModel(each["id"]) for each in entries))
-    owners = {each.get("owned_by") for each in entries}
+    server = LocalServer(place.base_url, tuple(LocalModel(name) for name, _ in entries))
+    owners = [each.get("owned_by") for _, each in entries]
     if listed.server.startswith("llama.cpp") or "llamacpp" in owners:
         return await _llama_cpp(server, entries, timeout)
     if "vllm" in owners:
@@ -136,25 +136,29 @@ async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
     return await _ollama(server, root, timeout) or await _lm_studio(server, root, timeout) or server
 
 
-def _entries(answer: _Answer) -> list[dict[str, Value]] | None:
-    """Return the models of a list; None for any other answer."""
+_Entries: TypeAlias = list[tuple[str, dict[str, Value]]]
+
+
+def _entries(answer: _Answer) -> _Entries | None:
+    """Return the models of a list with their names; None for any other answer."""
     value = answer.value
     if answer.status != 200 or not isinstance(value, dict) or "data" not in value:
         return None
     entries = value["data"] if value["data"] is not None or value.get("object") != "list" else []
-    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+    if not isinstance(entries, list):
         return None
-    return entries if all(isinstance(each.get("id"), str) for each in entries) else None
+    found = [(name, each) for each in entries if isinstance(each, dict) and isinstance(name := each.get("id"), str)]
+    return found if len(found) == len(entries) else None
 
 
-async def _llama_cpp(server: LocalServer, entries: Sequence[Mapping[str, Value]], timeout: float) -> LocalServer:
+async def _llama_cpp(server: LocalServer, entries: _Entries, timeout: float) -> LocalServer:
     """llama.cpp has the one model that it was started with, and says the context of it, and whether its template has
     tools; as a router it has several, and says which are loaded."""
     models = [
-        LocalModel(each["id"], _whole(each.get("meta"), "n_ctx"), _state(each) in ("loaded", "")) for each in entries
+        LocalModel(name, _whole(each.get("meta"), "n_ctx"), _state(each) in ("loaded", "")) for name, each in entries
     ]
-    props = await _get(server.base_url.removesuffix("/v1"), "/props", timeout) if len(models) == 1 else ""
-    caps = props.value.get("chat_template_caps") if _is_object(props) else None
+    props = await _facts(server.base_url.removesuffix("/v1"), "/props", timeout) if len(models) == 1 else {}
+    caps = props.get("chat_template_caps")
     tools = caps.get("supports_tools") if isinstance(caps, Mapping) else None
     takes = tools if isinstance(tools, bool) else None
     return replace(server, models=tuple(models), kind="llama.cpp", takes_tools=takes)
@@ -166,15 +170,15 @@ def _state(entry: Mapping[str, Value]) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _vllm(server: LocalServer, entries: Sequence[Mapping[str, Value]]) -> LocalServer:
-    models = [LocalModel(each["id"], _whole(each, "max_model_len"), is_loaded=True) for each in entries]
+def _vllm(server: LocalServer, entries: _Entries) -> LocalServer:
+    models = [LocalModel(name, _whole(each, "max_model_len"), is_loaded=True) for name, each in entries]
     return replace(server, models=tuple(models), kind="vLLM")
 
 
 async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer | None:
     """Ollama says its version, and which models it has loaded, with the context that they were loaded with."""
-    version = await _get(root, "/api/version", timeout)
-    if not _is_object(version) or not isinstance(version.value.get("version"), str):
+    version = await _facts(root, "/api/version", timeout)
+    if not isinstance(version.get("version"), str):
         return None
     running, pulled = [await _named(root, path, timeout) for path in ("/api/ps", "/api/tags")]
     models = [
@@ -191,10 +195,9 @@ async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer
 
 async def _named(root: str, path: str, timeout: float) -> dict[str, Mapping[str, Value]]:
     """Return the models of one of Ollama's own lists, by name."""
-    answer = await _get(root, path, timeout)
-    listed = answer.value.get("models") if _is_object(answer) else None
+    listed = (await _facts(root, path, timeout)).get("models")
     found = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict)]
-    return {each["name"]: each for each in found if isinstance(each.get("name"), str)}
+    return {name: each for each in found if isinstance(name := each.get("name"), str)}
 
 
 def _family(facts: Mapping[str, Value]) -> str:
@@ -206,10 +209,10 @@ def _family(facts: Mapping[str, Value]) -> str:
 async def _lm_studio(server: LocalServer, root: str, timeout: float) -> LocalServer | None:
     """LM Studio says of each model what it is for and whether it is loaded. It answers 200 to what it does not know."""
     answer = await _get(root, "/api/v0/models", timeout)
-    entries = _entries(answer) if _is_object(answer) else None
-    if entries is None or not all("state" in each and "type" in each for each in entries):
+    entries = None if isinstance(answer, str) else _entries(answer)
+    if entries is None or not all("state" in each and "type" in each for _, each in entries):
         return None
-    known = {each["id"]: each for each in entries}
+    known = dict(entries)
     models = [
         LocalModel(
             each.name,
@@ -223,11 +226,15 @@ async def _lm_studio(server: LocalServer, root: str, timeout: float) -> LocalSer
     return replace(server, models=tuple(models), kind="LM Studio")
 
 
-def _is_object(answer: _Answer | str) -> TypeGuard[_Answer]:
-    return isinstance(answer, _Answer) and answer.status == 200 and isinstance(answer.value, dict)
+async def _facts(root: str, path: str, timeout: float) -> Mapping[str, Value]:
+    """Return the object that a server answers with; an empty one for any other answer."""
+    answer = await _get(root, path, timeout)
+    if isinstance(answer, _Answer) and answer.status == 200 and isinstance(answer.value, dict):
+        return answer.value
+    return {}
 
 
-def _whole(value: Value, name: str) -> int | None:
+def _whole(value: Plain, name: str) -> int | None:
     found = value.get(name) if isinstance(value, Mapping) else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 

@@ -78,8 +78,8 @@ class OpenAIBatches(ServiceBatches):
         """Begin a batch, and return its id."""
         del lines
         metadata = {MARK: part.id, "prosa_batch": part.batch}
-        asked = {"input_file_id": file, "endpoint": self._address, "completion_window": "24h", "metadata": metadata}
-        return self._id(await self._http.post("/batches", asked))
+        asked = {"input_file_id": file, "endpoint": self._address, "completion_window": "24h"}
+        return self._id(await self._http.post("/batches", {**asked, "metadata": metadata}))
 
     async def find(self, part: RoundPart, known: Collection[str]) -> list[RemoteBatch]:
         """Return the batch with the mark of this part."""
@@ -89,7 +89,8 @@ class OpenAIBatches(ServiceBatches):
             data = [each for each in _list(page.get("data")) if isinstance(each, Mapping)]
             for each in data:
                 metadata = each.get("metadata")
-                if isinstance(metadata, Mapping) and metadata.get(MARK) == part.id and each.get("id") not in known:
+                is_ours = isinstance(metadata, Mapping) and metadata.get(MARK) == part.id
+                if is_ours and optional_text(each.get("id")) not in known:
                     return [self._remote(each)]
             if not data or page.get("has_more") is not True:
                 break
@@ -101,7 +102,7 @@ class OpenAIBatches(ServiceBatches):
         return self._remote(await self._http.get(f"/batches/{remote}"))
 
     def _remote(self, found: Mapping[str, Value]) -> RemoteBatch:
-        status, counts = found.get("status"), found.get("request_counts")
+        status, counts = optional_text(found.get("status")), found.get("request_counts")
         done = sum(number(counts, name) for name in ("completed", "failed"))
         if status == "failed":
             return RemoteBatch(self._id(found), "refused", done, reason=self._endpoint.redact(_why(found)))
@@ -121,8 +122,9 @@ class OpenAIBatches(ServiceBatches):
             found = decode(line)
             name, error = str(found.get("custom_id")), found.get("error")
             if isinstance(error, Mapping):
-                words = optional_text(error.get("message")) or optional_text(error.get("code")) or "no reason"
-                return LineResult(name, None, self._endpoint.redact(words)[:1000], error.get("code") in _AGAIN)
+                code = optional_text(error.get("code"))
+                words = optional_text(error.get("message")) or code or "no reason"
+                return LineResult(name, None, self._endpoint.redact(words)[:1000], code in _AGAIN)
             reply = self._reply(found.get("response"))
         except (ExchangeProblem, StatusProblem, ProviderError) as problem:
             told = _told(problem, self._endpoint)

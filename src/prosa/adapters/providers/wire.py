@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, field
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from prosa.adapters.providers.endpoint import Endpoint
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.request_shape import RequestShape
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.regex import regex
 from prosa.runtime.messages import MOST_TOKENS, ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
@@ -74,7 +74,7 @@ class Wire(Struct, frozen=True):
     """
 
     path: str | Callable[[str, bool], str]
-    body: Callable[[ModelRequest, RequestShape, bool], dict[str, Value]]
+    body: Callable[[ModelRequest, RequestShape, bool], dict[str, Plain]]
     reply: Callable[[Mapping[str, Value]], ModelReply]
     assembly: Callable[[], Assembly]
     last_reply: Literal["judged", "continued", "sent"] = "judged"
@@ -110,7 +110,7 @@ def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, V
     return {**others, **dict.fromkeys(limits, request.max_output)}
 
 
-def encode(body: Mapping[str, Value]) -> bytes:
+def encode(body: Mapping[str, Plain]) -> bytes:
     """Return a body as bytes. Mappings of any kind become objects. Raises `ExchangeProblem` for what JSON cannot carry.
 
     Half a surrogate pair, which a careless tool may print, cannot be sent as UTF-8 and becomes U+FFFD.
@@ -126,7 +126,7 @@ def encode(body: Mapping[str, Value]) -> bytes:
         return _LONE_SURROGATE.sub("\ufffd", text).encode()
 
 
-def _plain(value: Value) -> dict[Value, Value]:
+def _plain(value: Plain) -> dict[str, Plain]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
@@ -195,12 +195,17 @@ def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
     else."""
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
+    if not are_objects(value):
         raise ExchangeProblem(f"sent a reply whose `{name}` is not a list of objects", retryable=True)
     return value
 
 
-def tool_call(made_id: Value, name: Value, arguments: Value) -> ToolCall:
+def are_objects(value: Value) -> TypeGuard[list[Mapping[str, Value]]]:
+    """Return whether a part of an answer is a list of objects."""
+    return isinstance(value, list) and all(isinstance(each, Mapping) for each in value)
+
+
+def tool_call(made_id: Value, name: Value, arguments: Plain) -> ToolCall:
     """Return a tool call as the service wrote it; arguments that came as an object are dumped."""
     if not isinstance(name, str) or not name:
         raise ExchangeProblem("sent a tool call without a name", retryable=True)
