@@ -19,7 +19,7 @@ from prosa.adapters.providers.wire import (
     usage,
     with_ids,
 )
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage
 from prosa.schema.decodable import decodable
 
@@ -30,9 +30,9 @@ its own, which passes over many keywords in silence."""
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. Parameters come first, the structure after them."""
-    made: dict[str, Value] = {
+    made: dict[str, Plain] = {
         **parameters(request, shape.limits),
         "model": request.model_name,
         "messages": [_message(message) for message in request.messages],
@@ -48,10 +48,10 @@ def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, 
     return made
 
 
-def _message(message: Message) -> dict[str, Value]:
+def _message(message: Message) -> dict[str, Plain]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
-    made: dict[str, Value] = {"role": message.role, "content": message.content}
+    made: dict[str, Plain] = {"role": message.role, "content": message.content}
     if message.name:
         made["name"] = message.name
     if message.tool_calls:
@@ -63,18 +63,18 @@ def _message(message: Message) -> dict[str, Value]:
     return made
 
 
-def _tool(tool: ToolSpec) -> dict[str, Value]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
+def _tool(tool: ToolSpec) -> dict[str, Plain]:
+    head = {"name": tool.name, "description": tool.description}
+    return {"type": "function", "function": {**head, "parameters": tool.parameters}}
 
 
-def _ask_for(made: dict[str, Value], request: ModelRequest, output: OutputFormat, shape: RequestShape) -> None:
+def _ask_for(made: dict[str, Plain], request: ModelRequest, output: OutputFormat, shape: RequestShape) -> None:
     if shape.output == "grammar":
         schema = decodable(output.schema if request.schema is None else request.schema)
         made["grammar"] = GRAMMAR + encode({**schema, "x-guidance": {"whitespace_flexible": False}}).decode()
     elif shape.output == "json_schema":
-        schema = {"name": output.name, "strict": output.strict, "schema": output.schema}
-        made["response_format"] = {"type": "json_schema", "json_schema": schema}
+        form: dict[str, Plain] = {"name": output.name, "strict": output.strict, "schema": output.schema}
+        made["response_format"] = {"type": "json_schema", "json_schema": form}
     elif shape.output == "json_object":
         made["response_format"] = {"type": "json_object"}
     else:
@@ -89,8 +89,7 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     if not isinstance(choices, list) or not choices:
         raise ExchangeProblem("sent a reply without choices", retryable=True)
     choice = choices[0]
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(message, Mapping):
+    if not isinstance(choice, Mapping) or not isinstance(message := choice.get("message"), Mapping):
         raise ExchangeProblem("sent a reply without a message", retryable=True)
     return _reply(
         content=text_of(message.get("content")),

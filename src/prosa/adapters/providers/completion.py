@@ -13,17 +13,17 @@ from msgspec.structs import replace
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import Wire, count, counted, optional_text, parameters, text_of, usage
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, Usage, join_neighbours, joined
 from prosa.schema.lower import without_booleans
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request."""
     prompt = "\n\n".join(message.content for message in request.messages)
-    made: dict[str, Value] = {**parameters(request, ("max_tokens",)), "model": request.model_name, "prompt": prompt}
+    made: dict[str, Plain] = {**parameters(request, ("max_tokens",)), "model": request.model_name, "prompt": prompt}
     if stream:
         made["stream"] = True
         if shape.stream_usage:

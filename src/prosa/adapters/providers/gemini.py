@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ from prosa.adapters.providers.wire import (
     usage,
     with_ids,
 )
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.regex import regex
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage
 from prosa.runtime.parameters import squashed
@@ -92,7 +93,7 @@ _BROKEN: Mapping[str, str] = {
 """Ends of a reply after which another attempt makes sense."""
 
 
-def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. The address names the model and says whether the answer streams."""
     del stream
     given = _parameters(request, shape)
@@ -114,9 +115,9 @@ def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, 
     return {**made, "generationConfig": given} if given else made
 
 
-def _parameters(request: ModelRequest, shape: RequestShape) -> dict[str, Value]:
+def _parameters(request: ModelRequest, shape: RequestShape) -> dict[str, Plain]:
     """Return parameters under the names of the interface, and as they are those that it is not known to have."""
-    made: dict[str, Value] = {}
+    made: dict[str, Plain] = {}
     for name, value in parameters(request, ("maxOutputTokens",) if shape.limits else ()).items():
         plain = squashed(name)
         if plain in _STRUCTURE:
@@ -131,9 +132,9 @@ def _parameters(request: ModelRequest, shape: RequestShape) -> dict[str, Value]:
     return made
 
 
-def _require_kind(name: str, value: Value) -> None:
+def _require_kind(name: str, value: Plain) -> None:
     """Raise `ExchangeProblem` for a parameter of another kind than the interface has."""
-    if name in _NUMBERS and not isinstance(value, int | float) and not _is_number(value):
+    if name in _NUMBERS and not isinstance(value, int | float) and not (isinstance(value, str) and _is_number(value)):
         expected = "a number"
     elif name in _LISTS and not isinstance(value, list | tuple):
         expected = "a list"
@@ -145,22 +146,22 @@ def _require_kind(name: str, value: Value) -> None:
     raise ExchangeProblem(reason, kind="bad-request")
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(text: str) -> bool:
     try:
-        float(value)
-    except (TypeError, ValueError):
+        float(text)
+    except ValueError:
         return False
     return True
 
 
-def _thinking(effort: str, model_name: str) -> dict[str, Value]:
+def _thinking(effort: str, model_name: str) -> dict[str, Plain]:
     """Return models up to 2.5 count the tokens of their thoughts; later ones know levels."""
     if "gemini-2" in model_name and effort in _BUDGETS:
         return {"thinkingBudget": _BUDGETS[effort]}
     return {"thinkingLevel": effort.upper()}
 
 
-def _declaration(tool: ToolSpec) -> dict[str, Value]:
+def _declaration(tool: ToolSpec) -> dict[str, Plain]:
     return {
         "name": wire_name(tool.name),
         "description": tool.description,
@@ -173,10 +174,10 @@ def wire_name(name: str) -> str:
     return name if name[:1].isalpha() or name.startswith("_") else f"{_MARK}{name}"
 
 
-def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str, Value]]:
+def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str, Plain]]:
     """Yield the conversation. The results of one reply's calls stand together, in the turn of the user."""
-    parts: dict[str, Value] = {}
-    results: list[Value] = []
+    parts: dict[str, Mapping[str, Value]] = {}
+    results: list[Plain] = []
     for message in messages:
         if message.role == "tool":
             call = parts.get(message.tool_call_id or "") or {}
@@ -190,8 +191,8 @@ def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str
             yield {"role": "user", "parts": [{"text": _named(message)}]}
         elif message.role == "assistant":
             said_parts = _returned(message) or _model_parts(message, signed=signed)
-            calls = [part["functionCall"] for part in said_parts if "functionCall" in part]
-            parts = {call.id: sent for call, sent in zip(message.tool_calls, calls, strict=True)}
+            calls = [sent for part in said_parts if isinstance(sent := part.get("functionCall"), Mapping)]
+            parts = {each.id: made for each, made in zip(message.tool_calls, calls, strict=True)}
             yield {"role": "model", "parts": said_parts}
     if results:
         yield {"role": "user", "parts": results}
@@ -202,7 +203,7 @@ def _named(message: Message) -> str:
     return f"{message.name}:\n{message.content}" if message.name else message.content
 
 
-def _returned(message: Message) -> list[Value] | None:
+def _returned(message: Message) -> list[dict[str, Value]] | None:
     """Return the parts of a reply as the service sent them, with their signatures; None for a reply of another
     service."""
     try:
@@ -212,13 +213,14 @@ def _returned(message: Message) -> list[Value] | None:
     parts = value.get(_OPAQUE) if isinstance(value, dict) else None
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return None
+    parts = cast("list[dict[str, Value]]", parts)
     names = [call.get("name") for part in parts if isinstance(call := part.get("functionCall"), dict)]
     return parts if names == [wire_name(call.name) for call in message.tool_calls] else None
 
 
-def _model_parts(message: Message, *, signed: bool) -> list[Value]:
+def _model_parts(message: Message, *, signed: bool) -> list[dict[str, Value]]:
     """Return a reply that this service did not make. Of several calls only the first has a signature."""
-    made: list[Value] = [{"text": _named(message)}] if message.content or not message.tool_calls else []
+    made: list[dict[str, Value]] = [{"text": _named(message)}] if message.content or not message.tool_calls else []
     for at, call in enumerate(message.tool_calls):
         part: dict[str, Value] = {"functionCall": {"name": wire_name(call.name), "args": _arguments(call)}}
         if signed and at == 0:

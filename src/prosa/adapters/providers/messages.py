@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -28,7 +29,7 @@ from prosa.adapters.providers.wire import (
     usage,
     with_ids,
 )
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.regex import regex
 from prosa.runtime.messages import (
     Finish,
@@ -64,10 +65,10 @@ _OPAQUE = "thoughts of messages"
 _NO_ID = regex(r"[^A-Za-z0-9_-]")
 
 
-def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. Parameters come first, the structure after them."""
     said = list(_turns(request.messages))
-    made: dict[str, Value] = {
+    made: dict[str, Plain] = {
         **_parameters(request),
         "model": request.model_name,
         "max_tokens": _most(request, shape),
@@ -115,14 +116,14 @@ def _lacks_thoughts(messages: Sequence[Message]) -> bool:
     return messages[-1].role == "tool" and last is not None and not _thoughts(last.opaque)
 
 
-def _thoughts(opaque: str) -> list[Value]:
+def _thoughts(opaque: str) -> list[dict[str, Value]]:
     """Return the thoughts of a reply, as they stand beside it; none where another adapter wrote it."""
     try:
         value = json.loads(opaque or "{}")
     except (ValueError, RecursionError):
         return []
     found = value.get(_OPAQUE) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    return cast("list[dict[str, Value]]", found) if isinstance(found, list) else []  # `_opaque` wrote it
 
 
 def _most(request: ModelRequest, shape: RequestShape) -> int:
@@ -144,17 +145,17 @@ def _goes_on(request: ModelRequest) -> bool:
 # ---- messages ----
 
 
-def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Value]]) -> str:
+def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Plain]]) -> str:
     """Return the text of the system messages; nothing where they are all there is, and are sent as those of a user."""
     system = [each for each in messages if each.role == "system" and each.content.strip()]
     return joined(system).content if system and len(system) < len(messages) and said else ""
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Value]]:
+def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Plain]]:
     """Yield the messages with roles in turn; neighbours of one role share a message, block by block."""
     spoken = [each for each in messages if each.role != "system"] or list(messages)
     ids, named = _Ids(), len({each.name for each in spoken if each.role == "user"}) > 1
-    role, blocks = "", list[Value]()
+    role, blocks = "", list[dict[str, Value]]()
     for message in spoken:
         of, said = "assistant" if message.role == "assistant" else "user", list(_blocks(message, ids, named=named))
         if said and of != role:
@@ -213,11 +214,11 @@ class _Ids:
 # ---- tools and output ----
 
 
-def _tool(tool: ToolSpec) -> dict[str, Value]:
+def _tool(tool: ToolSpec) -> dict[str, Plain]:
     return {"name": tool.name, "description": tool.description, "input_schema": {"type": "object", **tool.parameters}}
 
 
-def _gone(request: ModelRequest) -> Iterator[dict[str, Value]]:
+def _gone(request: ModelRequest) -> Iterator[dict[str, Plain]]:
     """Yield tools that were called and are offered no more: the service wants every call to have its tool."""
     names = {call.name: None for each in request.messages for call in each.tool_calls}
     for name in names.keys() - {tool.name for tool in request.tools}:
@@ -232,7 +233,7 @@ def _choice(request: ModelRequest) -> dict[str, Value] | None:
     return None
 
 
-def _ask_for(made: dict[str, Value], output: OutputFormat, shape: RequestShape) -> None:
+def _ask_for(made: dict[str, Plain], output: OutputFormat, shape: RequestShape) -> None:
     """Ask for the form of the answer: as the service has it, else as the arguments of a tool that must be called."""
     config = made.get("output_config")
     plain = {name: value for name, value in config.items() if name != "format"} if isinstance(config, Mapping) else {}
@@ -243,8 +244,8 @@ def _ask_for(made: dict[str, Value], output: OutputFormat, shape: RequestShape) 
     if isinstance(config, Mapping):
         made["output_config"] = plain
     if shape.output != "prompt" and "tools" not in made and "thinking" not in made:
-        schema = {"type": "object", **output.schema}
-        made["tools"] = [{"name": ANSWER_TOOL, "description": "Gives the answer.", "input_schema": schema}]
+        arguments = {"type": "object", **output.schema}
+        made["tools"] = [{"name": ANSWER_TOOL, "description": "Gives the answer.", "input_schema": arguments}]
         made["tool_choice"] = {"type": "tool", "name": ANSWER_TOOL}
 
 
@@ -445,7 +446,7 @@ class _Unspeakable(Exception):
     """A schema that the service has no words for."""
 
 
-def closed_schema(schema: Mapping[str, Value]) -> dict[str, Value] | None:
+def closed_schema(schema: Mapping[str, Value]) -> dict[str, Plain] | None:
     """Return the schema in the words of the service; None where it has none."""
     try:
         made = _schema(schema)
@@ -455,12 +456,12 @@ def closed_schema(schema: Mapping[str, Value]) -> dict[str, Value] | None:
     return {"$defs": shared, **made} if shared else made
 
 
-def _definitions(schema: Mapping[str, Value], keyword: str) -> dict[str, Value]:
+def _definitions(schema: Mapping[str, Value], keyword: str) -> dict[str, Plain]:
     found = schema.get(keyword)
     return {name: _schema(each) for name, each in found.items()} if isinstance(found, Mapping) else {}
 
 
-def _schema(schema: Value) -> dict[str, Value]:
+def _schema(schema: Value | Mapping[str, Value]) -> dict[str, Plain]:
     if not isinstance(schema, Mapping):
         raise _Unspeakable
     if "$ref" in schema:
@@ -469,14 +470,14 @@ def _schema(schema: Value) -> dict[str, Value]:
     return {**_meaning(schema), **said}
 
 
-def _reference(target: Value) -> dict[str, Value]:
-    start = next((each for each in _REFERENCES if isinstance(target, str) and target.startswith(each)), None)
-    if start is None or "/" in target.removeprefix(start):
-        raise _Unspeakable
-    return {"$ref": f"#/$defs/{target.removeprefix(start)}"}
+def _reference(target: Value) -> dict[str, Plain]:
+    for start in _REFERENCES:
+        if isinstance(target, str) and target.startswith(start) and "/" not in (name := target.removeprefix(start)):
+            return {"$ref": f"#/$defs/{name}"}
+    raise _Unspeakable
 
 
-def _meaning(schema: Mapping[str, Value]) -> dict[str, Value]:
+def _meaning(schema: Mapping[str, Value]) -> dict[str, Plain]:
     """Return what the schema says of values, without its words for people."""
     for literal in ("enum", "const"):
         if literal in schema:
@@ -499,7 +500,7 @@ def _literals(value: Value, keyword: str) -> Value:
     return value
 
 
-def _typed(kind: Value, schema: Mapping[str, Value]) -> dict[str, Value]:
+def _typed(kind: Value, schema: Mapping[str, Value]) -> dict[str, Plain]:
     if kind == "object":
         return _object(schema)
     if kind == "array":
@@ -510,7 +511,7 @@ def _typed(kind: Value, schema: Mapping[str, Value]) -> dict[str, Value]:
     return {"type": kind, "format": form} if kind == "string" and form in _FORMATS else {"type": kind}
 
 
-def _object(schema: Mapping[str, Value]) -> dict[str, Value]:
+def _object(schema: Mapping[str, Value]) -> dict[str, Plain]:
     properties, others = schema.get("properties"), schema.get("additionalProperties", False)
     if not isinstance(properties, Mapping) or others is not False or "patternProperties" in schema:
         raise _Unspeakable
@@ -525,10 +526,10 @@ def _object(schema: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _array(schema: Mapping[str, Value]) -> dict[str, Value]:
+def _array(schema: Mapping[str, Value]) -> dict[str, Plain]:
     if "prefixItems" in schema:
         raise _Unspeakable
-    made: dict[str, Value] = {"type": "array", "items": _schema(schema.get("items"))}
+    made: dict[str, Plain] = {"type": "array", "items": _schema(schema.get("items"))}
     return {**made, "minItems": schema["minItems"]} if schema.get("minItems") in (0, 1) else made
 
 

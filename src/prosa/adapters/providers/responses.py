@@ -21,15 +21,15 @@ from prosa.adapters.providers.wire import (
     usage,
     with_ids,
 )
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage
 
 _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
-    made: dict[str, Value] = {
+    made: dict[str, Plain] = {
         "store": False,
         **parameters(request, ("max_output_tokens",) if shape.limits else ()),
         "model": request.model_name,
@@ -56,10 +56,10 @@ def _instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     return "\n\n".join(message.content for message in messages[:leading]), messages[leading:]
 
 
-def _items(message: Message, at: int) -> list[dict[str, Value]]:
+def _items(message: Message, at: int) -> list[dict[str, Plain]]:
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}]
-    items: list[dict[str, Value]] = []
+    items: list[dict[str, Plain]] = []
     if message.content or not message.tool_calls:
         items.append(_item(message, at))
     for call in message.tool_calls:
@@ -68,24 +68,24 @@ def _items(message: Message, at: int) -> list[dict[str, Value]]:
     return items
 
 
-def _item(message: Message, at: int) -> dict[str, Value]:
+def _item(message: Message, at: int) -> dict[str, Plain]:
     """Return a message with its type and its parts, as services give it: not every one takes the short form (X24)."""
     if message.role != "assistant":
-        part: dict[str, Value] = {"type": "input_text", "text": message.content}
+        part: dict[str, Plain] = {"type": "input_text", "text": message.content}
         return {"type": "message", "role": message.role, "content": [part]}
     part = {"type": "output_text", "text": message.content, "annotations": []}
     return {"type": "message", "id": f"msg_{at}", "role": "assistant", "status": "completed", "content": [part]}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Value]:
+def _tool(tool: ToolSpec) -> dict[str, Plain]:
     # `strict` is on by default here, and would refuse most schemas.
     head = {"type": "function", "name": tool.name, "description": tool.description}
     return {**head, "parameters": tool.parameters, "strict": False}
 
 
-def _ask_for(made: dict[str, Value], output: OutputFormat, shape: RequestShape) -> None:
+def _ask_for(made: dict[str, Plain], output: OutputFormat, shape: RequestShape) -> None:
     given = made.get("text")
-    text = dict(given) if isinstance(given, Mapping) else {}
+    text: dict[str, Plain] = dict(given) if isinstance(given, Mapping) else {}
     text.pop("format", None)
     if shape.output == "json_schema":
         head = {"type": "json_schema", "name": output.name}

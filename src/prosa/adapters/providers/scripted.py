@@ -18,7 +18,7 @@ from typing import NoReturn, TypeAlias, get_args
 from msgspec import Struct
 
 from prosa.adapters.providers.kinds import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import MOST_TOKENS, Finish, ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.ports import OnText
@@ -194,14 +194,15 @@ def _decode(line: str, refuse: Refuse) -> Value:
         refuse(f"{name} is not JSON")
 
     try:
-        return json.loads(line, parse_constant=constant)
+        value: Value = json.loads(line, parse_constant=constant)
     except ValueError as problem:
         refuse(f"expected one JSON object per line: {problem}")
     except RecursionError:
         refuse("the value is nested too deeply")
+    return value
 
 
-def _reply(item: Value, number: int, refuse: Refuse) -> ScriptedReply:
+def _reply(item: Plain, number: int, refuse: Refuse) -> ScriptedReply:
     if not isinstance(item, Mapping):
         refuse(f"expected an object, found {_kind(item)}")
     unknown = sorted(set(map(str, item)) - _KEYS)
@@ -217,7 +218,7 @@ def _reply(item: Value, number: int, refuse: Refuse) -> ScriptedReply:
     return ScriptedReply(program, _answer(item, number, refuse), None)
 
 
-def _answer(item: Mapping[str, Value], number: int, refuse: Refuse) -> ModelReply:
+def _answer(item: Mapping[str, Plain], number: int, refuse: Refuse) -> ModelReply:
     calls = _calls(item.get("tool_calls"), number, refuse)
     refusal = _text(item, "refusal", refuse)
     usual: Finish = "refusal" if refusal is not None else "tool_calls" if calls else "stop"
@@ -234,7 +235,7 @@ def _answer(item: Mapping[str, Value], number: int, refuse: Refuse) -> ModelRepl
     )
 
 
-def _content(item: Mapping[str, Value], refuse: Refuse) -> str:
+def _content(item: Mapping[str, Plain], refuse: Refuse) -> str:
     """Text stands for itself, any other value for its JSON. Beside tool calls a null is no content, as on the wire."""
     content = item.get("content", "")
     if isinstance(content, str):
@@ -244,7 +245,7 @@ def _content(item: Mapping[str, Value], refuse: Refuse) -> str:
     return _dump(content, "content", refuse)
 
 
-def _calls(value: Value, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
+def _calls(value: Plain, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
@@ -252,18 +253,18 @@ def _calls(value: Value, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
     return tuple(_call(call, f"call_{number}_{place}", refuse) for place, call in enumerate(value, 1))
 
 
-def _call(call: Value, made_id: str, refuse: Refuse) -> ToolCall:
-    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
+def _call(call: Plain, made_id: str, refuse: Refuse) -> ToolCall:
+    if not isinstance(call, Mapping) or not isinstance(name := call.get("name"), str):
         refuse("a tool call is {name, arguments, id?}")
     unknown = sorted(set(map(str, call)) - _CALL_KEYS)
     if unknown:
         refuse(f"unknown key `{unknown[0]}` in a tool call; it has name, arguments and id")
     arguments = call.get("arguments", {})
     text = arguments if isinstance(arguments, str) else _dump(arguments, "arguments", refuse)
-    return ToolCall(id=_text(call, "id", refuse) or made_id, name=call["name"], arguments=text)
+    return ToolCall(id=_text(call, "id", refuse) or made_id, name=name, arguments=text)
 
 
-def _usage(value: Value, refuse: Refuse) -> Usage:
+def _usage(value: Plain, refuse: Refuse) -> Usage:
     if value is None:
         return Usage()
     if not isinstance(value, Mapping):
@@ -280,11 +281,11 @@ def _usage(value: Value, refuse: Refuse) -> Usage:
     return Usage(**counts)
 
 
-def _error(value: Value, refuse: Refuse) -> ProviderError:
+def _error(value: Plain, refuse: Refuse) -> ProviderError:
     """Return an error to raise. Without kind and status it counts as a server in trouble, so it is retried."""
     if isinstance(value, str):
         value = {"message": value}
-    if not isinstance(value, Mapping) or not isinstance(value.get("message", ""), str):
+    if not isinstance(value, Mapping) or not isinstance(message := value.get("message", ""), str):
         refuse("`error` is a text or {message, kind?, status?, retry_after?}")
     unknown = sorted(set(map(str, value)) - _ERROR_KEYS)
     if unknown:
@@ -298,25 +299,25 @@ def _error(value: Value, refuse: Refuse) -> ProviderError:
     if kind not in KINDS:
         refuse(f"`error.kind` is one of {', '.join(sorted(KINDS))}")
     retryable = kind in RETRYABLE_KINDS if status is None or value.get("kind") else is_retryable(status)
-    message = value.get("message") or "the scripted model service failed"
+    message = message or "the scripted model service failed"
     free = kind in _FREE_KINDS if status is None else is_free(status, own_words=True)
     return ProviderError(message, kind=kind, retryable=retryable, status=status, retry_after=wait, billable=not free)
 
 
-def _text(item: Mapping[str, Value], key: str, refuse: Refuse) -> str | None:
+def _text(item: Mapping[str, Plain], key: str, refuse: Refuse) -> str | None:
     value = item.get(key)
     if value is not None and not isinstance(value, str):
         refuse(f"`{key}` is a text, found {_kind(value)}")
     return value
 
 
-def _dump(value: Value, key: str, refuse: Refuse) -> str:
+def _dump(value: Plain, key: str, refuse: Refuse) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
         refuse(f"`{key}` cannot be written as JSON: {problem}")
 
 
-def _kind(value: Value) -> str:
+def _kind(value: Plain) -> str:
     names = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", str: "a text"}
     return names.get(type(value), "a list" if isinstance(value, list | tuple) else "an object")
