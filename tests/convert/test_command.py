@@ -103,6 +103,14 @@ def test_x31_a_wrapped_program_stays_as_it_is_and_comes_out_again(folder):
     assert ran("out/greet", "--to", "program").out == (folder / "greet.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("properties", ["5", "[1, 2]"])
+def test_x31_a_program_with_a_schema_that_is_none_is_wrapped_without_parameters(folder, properties):
+    schema = f"input: {{type: object, properties: {properties}}}\noutput:"
+    (folder / "greet.md").write_text(f"---\nname: greet\n{schema} true\n---\nHello.\n", encoding="utf-8")
+    ran("greet.md", "--to", "skill", "--wrap", "-o", "out/")
+    assert "prosa run scripts/greet.md\n" in (folder / "out/greet/SKILL.md").read_text(encoding="utf-8")
+
+
 def test_x31_a_program_that_imports_from_elsewhere_is_not_wrapped(folder):
     (folder / "deep").mkdir()
     (folder / "deep" / "a.md").write_text(GREET.replace("output:", "imports: [../greet.md]\noutput:"), encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import read_markdown, write_markdown
@@ -15,16 +17,18 @@ def _servers_in(node: Node) -> Value:
     """Return the servers of a mapping by their names, as a list."""
     if not isinstance(node, Fields):
         return None
-    found = [{"name": entry.key.text, **_settings(to_value(entry.value))} for entry in node]
-    return found if all(len(each) > 1 for each in found) else None
-
-
-def _settings(value: Value) -> dict[str, Value]:
-    return value if isinstance(value, dict) and "name" not in value else {}
+    found: list[Value] = []
+    for entry in node:
+        settings = to_value(entry.value)
+        if not isinstance(settings, dict) or not settings or "name" in settings:
+            return None
+        found.append({"name": entry.key.text, **settings})
+    return found
 
 
 def _by_name(servers: Value) -> Value:
-    return {str(each.get("name")): {key: value for key, value in each.items() if key != "name"} for each in servers}
+    several = cast("list[dict[str, Value]]", servers)  # `is_slot` has checked it
+    return {str(each.get("name")): {key: value for key, value in each.items() if key != "name"} for each in several}
 
 
 ROWS = (

@@ -49,7 +49,7 @@ class BodyReading(Struct, frozen=True):
     template: TextKind = "text"
     own: Mapping[str, Value] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    input: Mapping[str, Value] | None = None
+    input: dict[str, Value] | None = None
 
 
 def unescaped_headings(text: str) -> str:
@@ -132,8 +132,7 @@ def _without_section(body: str, marks: Marks) -> str:
 
 
 def _listed(schema: Value) -> str:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
+    if not isinstance(schema, dict) or not isinstance(properties := schema.get("properties"), dict):
         return ""
     required = schema.get("required")
     names = required if isinstance(required, list) else []

@@ -78,7 +78,8 @@ def fits(name: str, value: Value) -> bool:
 
 
 def _head(slots: Mapping[str, Value]) -> list[str]:
-    values = {"model": slots.get("model"), **(slots.get("sampling") or {})}
+    sampling = slots.get("sampling")
+    values = {"model": slots.get("model"), **(sampling if isinstance(sampling, dict) else {})}
     return [
         f"% {name} = {json.dumps(value, ensure_ascii=False)}"
         for name, value in values.items()

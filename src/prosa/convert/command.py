@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prosa.convert.body import as_template
 from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
-from prosa.convert.front import Row
+from prosa.convert.front import Row, joined_by
 from prosa.convert.markdown import read_markdown, write_markdown
 from prosa.convert.neutral import Carry, Marks, Piece
 from prosa.convert.skill import tools_in
@@ -14,7 +14,7 @@ ROWS = (
     Row("name", "name"),
     Row("description", "description"),
     Row("argument-hint", "hint"),
-    Row("allowed-tools", "tools", tools_in, ", ".join),
+    Row("allowed-tools", "tools", tools_in, joined_by(", ")),
     Row("model", "host-model"),
 )
 

@@ -76,7 +76,8 @@ def _converted(source: SourceText, origin: FormName, target: FormName, context: 
     whole, _ = restored(back, carry)
     notes = (*found.notes, *edited, *written.notes)
     report = _report(source, found, (piece, back, whole), carry, notes, form)
-    return Converted(written.text, report, back.slot("name"))
+    name = back.slot("name")
+    return Converted(written.text, report, name if isinstance(name, str) else None)
 
 
 def _written(form: Form, piece: Piece, context: TargetContext) -> tuple[NewDocument, Piece, Carry]:

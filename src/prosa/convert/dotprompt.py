@@ -7,6 +7,7 @@ have no counterpart: they become text, which is reported, and are restored on th
 from __future__ import annotations
 
 import math
+from typing import cast
 
 from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, with_carry
@@ -36,10 +37,12 @@ def _input_in(node: Node) -> Value:
         return _defaults_in(value.get("default"))
     schema = from_picoschema(value["schema"])
     defaults = value.get("default")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(defaults, dict) or not isinstance(properties, dict):
+    if not isinstance(schema, dict) or not isinstance(defaults, dict):
         return schema
-    filled = {
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return schema
+    filled: dict[str, Value] = {
         name: {**each, "default": defaults[name]} if name in defaults and isinstance(each, dict) else each
         for name, each in properties.items()
     }
@@ -95,7 +98,8 @@ def _config_in(node: Node) -> Value:
 
 def _config_of(sampling: Value) -> Value:
     names = {value: key for key, value in _CONFIG.items()}
-    return {names.get(name, name): each for name, each in sampling.items()}
+    values = cast("dict[str, Value]", sampling)  # `is_slot` has checked it
+    return {names.get(name, name): each for name, each in values.items()}
 
 
 ROWS = (
@@ -148,7 +152,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
 
 
 def _is_finite(value: Value) -> bool:
-    return not any(isinstance(each, float) and not math.isfinite(each) for each in value.values())
+    values = cast("dict[str, Value]", value).values()  # `is_slot` has checked it
+    return not any(isinstance(each, float) and not math.isfinite(each) for each in values)
 
 
 def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
@@ -198,7 +203,7 @@ def _schema(data: Value) -> dict[str, Value]:
     if not isinstance(data, dict):
         raise ValueError
     properties: dict[str, Value] = {}
-    required: list[str] = []
+    required: list[Value] = []
     schema: dict[str, Value] = {"type": "object", "properties": properties, "additionalProperties": False}
     for key, value in data.items():
         if key == "(*)":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from typing import cast
 
 from msgspec import Struct
 
@@ -52,6 +53,11 @@ def any_in(node: Node) -> Value:
 def as_is(value: Value) -> Value:
     """Return the value itself."""
     return value
+
+
+def joined_by(separator: str) -> Callable[[Value], Value]:
+    """Return the writer of a list of texts as one text."""
+    return lambda texts: separator.join(cast("list[str]", texts))  # `is_slot` has checked it
 
 
 class Row(Struct, frozen=True):

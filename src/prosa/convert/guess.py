@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import cast
 
 from msgspec import Struct, field
 
@@ -67,10 +68,12 @@ _TOOL = regex(r"\b[Uu]s(?:es?|ing)\s+(?:the\s+)?`?(?P<name>[a-z][\w-]*)`?\s+(?:t
 
 def input_of(parameters: Sequence[Parameter], texts: Sequence[str]) -> dict[str, Value]:
     """Return the input schema of a list of parameters (step 1). ``texts`` are the items as they are written."""
-    properties = {each.name: _property(each, text) for each, text in zip(parameters, texts, strict=True)}
-    required = [
-        each.name for each in parameters if each.required is not False and "default" not in properties[each.name]
-    ]
+    properties: dict[str, Value] = {}
+    required: list[Value] = []
+    for each, text in zip(parameters, texts, strict=True):
+        found = properties[each.name] = _property(each, text)
+        if each.required is not False and "default" not in found:
+            required.append(each.name)
     schema: dict[str, Value] = {"type": "object", "properties": properties}
     return schema | ({"required": required} if required else {})
 
@@ -93,17 +96,17 @@ def _property(each: Parameter, text: str) -> dict[str, Value]:
     return schema
 
 
-def _choices(description: str) -> list[str]:
+def _choices(description: str) -> list[Value]:
     """Return the words in parentheses at the end of a description, two at least."""
     found = _LIST.search(description)
-    words = [word.strip().strip("`\"'") for word in re.split(r",|\bor\b|\|", found["words"])] if found else []
-    words = [word for word in words if word]
+    parts = re.split(r",|\bor\b|\|", found["words"]) if found else []
+    words = [word for part in parts if (word := part.strip().strip("`\"'"))]
     if len(words) < 2 or len(set(words)) < len(words) or not all(_WORD.fullmatch(word) for word in words):
         return []
-    return words if not any(word.lower().startswith(("e.g", "i.e", "default")) for word in words) else []
+    return [] if any(word.lower().startswith(("e.g", "i.e", "default")) for word in words) else [*words]
 
 
-def _default(text: str, kind: str, choices: Sequence[str]) -> Value:
+def _default(text: str, kind: str, choices: Sequence[Value]) -> Value:
     found = _DEFAULT.search(text)
     if found is None:
         return None
@@ -124,8 +127,10 @@ def output_of(text: str) -> dict[str, Value] | None:
             _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", found["names"])
         ]
         if all(regex(r"[a-z][a-z_]*").fullmatch(name) for name in names) and len(set(names)) == len(names):
-            properties = {name: {"type": "integer" if name in _COUNTS else "string"} for name in names}
-            return {"type": "object", "properties": properties, "required": names}
+            properties: dict[str, Value] = {
+                name: {"type": "integer" if name in _COUNTS else "string"} for name in names
+            }
+            return {"type": "object", "properties": properties, "required": [*properties]}
     return None
 
 
@@ -190,7 +195,7 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
 
 def _action(name: str, schema: dict[str, Value]) -> str:
     path = f".{name}" if re.fullmatch(r"[A-Za-z_][\w-]*", name) else f'(index . "{name}")'
-    default = schema["properties"][name].get("default")
+    default = cast("dict[str, dict[str, Value]]", schema["properties"])[name].get("default")  # as `input_of` made it
     if isinstance(default, str) and not set(default) & set('"\\\r\n{}'):
         return f'{{{{ {path} | default "{default}" }}}}'
     return f"{{{{ {path} }}}}"
@@ -255,7 +260,7 @@ class _Taken(Struct):
         return schema | ({"items": items} if items else {})
 
 
-def taken_by(template: Template) -> dict[str, Value]:
+def taken_by(template: Template) -> dict[str, dict[str, Value]]:
     """Return the schemas of the values that a template takes, by name: the position of a value decides its type.
 
     A printed value is a text, one that `range` iterates over a list, one in which names are looked up a mapping. A

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
-from prosa.convert.front import Row, texts_in
+from prosa.convert.front import Row, joined_by, texts_in
 from prosa.convert.markdown import read_markdown, write_markdown
 from prosa.convert.neutral import Carry, Marks, Piece
 from prosa.source import SourceText
@@ -11,7 +11,7 @@ from prosa.source import SourceText
 ROWS = (
     Row("name", "name"),
     Row("description", "description"),
-    Row("applyTo", "globs", texts_in, ",".join),
+    Row("applyTo", "globs", texts_in, joined_by(",")),
 )
 
 

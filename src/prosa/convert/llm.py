@@ -49,9 +49,10 @@ def _without_carry(data: Value) -> tuple[Carry, Value]:
     return carry, ([first] if first else []) + data[1:]
 
 
-def _rows(said: tuple[Said, ...], model_name: Value) -> Value:
+def _rows(said: tuple[Said, ...], model_name: Value) -> list[Value]:
     messages = [NewMessage(each.role or "user", each.text, each.name) for each in said]
-    return json.loads(export(messages, model_name if isinstance(model_name, str) else None))
+    rows: list[Value] = json.loads(export(messages, model_name if isinstance(model_name, str) else None))
+    return rows
 
 
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
@@ -63,8 +64,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     if isinstance(worded, list) and _says(worded, piece, said):
         rows = list(worded)
     if carry:
-        first = dict(rows[0]) if rows else {}
-        rows = [first | {CARRY: _kept(carry)}, *rows[1:]]
+        first = rows[0] if rows and isinstance(rows[0], dict) else {}
+        rows = [{**first, CARRY: _kept(carry)}, *rows[1:]]
     return NewDocument(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", notes=notes)
 
 

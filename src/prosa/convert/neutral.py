@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, TypeGuard, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -69,7 +69,7 @@ class Report(Struct, frozen=True):
 
 
 def _data(item: Item) -> dict[str, Value]:
-    place = {"path": item.path, "line": item.line, "pointer": item.pointer}
+    place: dict[str, Value] = {"path": item.path, "line": item.line, "pointer": item.pointer}
     return {"level": item.level, "from": place, "to": item.to, "message": item.message}
 
 
@@ -204,8 +204,13 @@ class Carry(Struct, frozen=True):
 
     def data(self) -> dict[str, Value]:
         """Return the carry as plain data."""
-        parts = {"keep": dict(self.keep), "added": list(self.added), "says": dict(self.says)}
-        said = {"from": self.form, "marks": self.marks.data(), **parts}
+        said: dict[str, Value] = {
+            "from": self.form,
+            "marks": self.marks.data(),
+            "keep": dict(self.keep),
+            "added": list(self.added),
+            "says": dict(self.says),
+        }
         return {name: value for name, value in said.items() if value}
 
 
@@ -219,14 +224,16 @@ def carry_of(data: Value) -> Carry | None:
             data = json.loads(data)
         except (ValueError, RecursionError):
             return None
-    if not isinstance(data, dict) or not isinstance(data.get("from"), str) or not _is_shallow(data):
+    if not isinstance(data, dict) or not _is_shallow(data):
         return None
-    marks = data.get("marks")
+    form, marks = data.get("from"), data.get("marks")
     keep, says, added = data.get("keep", {}), data.get("says", {}), data.get("added", [])
-    if not isinstance(keep, dict) or not isinstance(says, dict) or not isinstance(added, list):
+    if not isinstance(form, str) or not isinstance(keep, dict) or not isinstance(says, dict):
+        return None
+    if not isinstance(added, list):
         return None
     return Carry(
-        data["from"],
+        form,
         _marks(marks) if isinstance(marks, dict) else NO_MARKS,
         {key: value for key, value in keep.items() if _fits(key, value)},
         tuple(key for key in added if isinstance(key, str) and key not in ("template", "roles") and _is_part(key)),
@@ -238,8 +245,8 @@ MAX_NESTED = 128
 """Levels of data in a carry; a document has half as many."""
 
 
-def _is_shallow(data: Value) -> bool:
-    level = [data]
+def _is_shallow(data: dict[str, Value]) -> bool:
+    level: list[dict[str, Value] | list[Value]] = [data]
     for _ in range(MAX_NESTED):
         inner = (each.values() if isinstance(each, dict) else each for each in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
@@ -283,10 +290,8 @@ def is_slot(name: str, value: Value) -> bool:
     wanted = SLOTS[name]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in _types(wanted)):
         return False
-    items: Value = value
-    if name in _TEXT_LISTS:
-        return all(isinstance(each, str) for each in items)
-    return name != "servers" or all(isinstance(each, dict) for each in items)
+    item = str if name in _TEXT_LISTS else dict if name == "servers" else None
+    return item is None or (isinstance(value, list) and all(isinstance(each, item) for each in value))
 
 
 def _types(wanted: type | tuple[type, ...]) -> tuple[type, ...]:
@@ -322,7 +327,7 @@ def carried(piece: Piece, back: Piece, marks: Marks) -> Carry:
         found = said.get(key)
         if key in said and same(value, found):
             continue
-        patch = _patch(value, found) if key.startswith("text/") else None
+        patch = _patch(value, found) if isinstance(value, str) and key.startswith("text/") else None
         keep[key] = value if patch is None else patch
         if patch is None and key in said:
             says[key] = digest(found)
@@ -346,7 +351,7 @@ def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
             notes.append(Note("lost", key, message))
         elif key not in carry.keep:
             parts.pop(key, None)
-        elif key.startswith("text/") and isinstance(value, dict):
+        elif key.startswith("text/") and _is_patch(value):
             parts[key] = _patched(str(parts.get(key, "")), value)
         else:
             parts[key] = value
@@ -365,7 +370,7 @@ def in_words(key: str) -> str:
 
 def _whole(native: Piece, parts: Mapping[str, Value]) -> Piece:
     """Return the piece with these parts."""
-    roles = parts["roles"]
+    roles = cast("list[list[str | None]]", parts["roles"])  # as `flat` gives them, or `_fits` has checked
     texts = [str(parts.get(f"text/{number}") or "") for number in range(len(roles))]
     own: dict[str, dict[str, Value]] = {}
     for key, value in parts.items():
@@ -375,10 +380,20 @@ def _whole(native: Piece, parts: Mapping[str, Value]) -> Piece:
     return replace(
         native,
         slots={name: parts[name] for name in SLOTS if parts.get(name) is not None},
-        template=parts["template"],
+        template=cast("TextKind", parts["template"]),
         said=tuple(Said(text, role, name) for text, (role, name) in zip(texts, roles, strict=True)),
         own=own,
     )
+
+
+class _Patch(TypedDict, total=False):
+    """What makes one text of another: characters less at both ends, then text around it and other line ends."""
+
+    cut: int
+    chop: int
+    before: str
+    after: str
+    crlf: bool
 
 
 MAX_AROUND = 256
@@ -396,7 +411,7 @@ def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
             cuts_blank = (not cut or inner[:1] in "\r\n") and (not chop or inner[-1:] in "\r\n")
             at = wanted.find(core) if cuts_blank and core.strip() else -1
             if at >= 0 and len(wanted) - len(core) <= MAX_AROUND:
-                patch = {
+                patch: dict[str, Value] = {
                     "cut": cut,
                     "chop": chop,
                     "before": wanted[:at],
@@ -407,13 +422,13 @@ def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
     return None
 
 
-def _patched(found: str, patch: Mapping[str, Value]) -> str:
+def _patched(found: str, patch: _Patch) -> str:
     inner = found.replace("\n", "\r\n") if patch.get("crlf") else found
-    core = inner[int(patch.get("cut", 0)) : len(inner) - int(patch.get("chop", 0))]
+    core = inner[patch.get("cut", 0) : len(inner) - patch.get("chop", 0)]
     return f"{patch.get('before', '')}{core}{patch.get('after', '')}"
 
 
-def _is_patch(value: Value) -> bool:
+def _is_patch(value: Value) -> TypeGuard[_Patch]:
     kinds = {"cut": int, "chop": int, "before": str, "after": str, "crlf": bool}
     return isinstance(value, dict) and all(
         name in kinds and isinstance(each, kinds[name]) for name, each in value.items()

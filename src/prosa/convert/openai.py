@@ -117,14 +117,15 @@ def _written_fields(piece: Piece, own: Mapping[str, Value]) -> dict[str, Value]:
     fields: dict[str, Value] = {}
     if piece.slot("model") is not None:
         fields["model"] = piece.slot("model")
-    fields |= piece.slot("sampling") or {}
-    output = piece.slot("output")
+    sampling, output = piece.slot("sampling"), piece.slot("output")
+    if isinstance(sampling, dict):
+        fields |= sampling
     if isinstance(output, dict):
         fields[_FORMAT] = own[_FORMAT] if same(_output(own.get(_FORMAT)), output) else _format(output)
     return fields | {name: value for name, value in own.items() if name not in fields}
 
 
-def _data(each: Said) -> dict[str, str]:
+def _data(each: Said) -> dict[str, Value]:
     return as_data(NewMessage(each.role or "user", each.text, each.name))
 
 

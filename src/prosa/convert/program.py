@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -153,7 +154,8 @@ def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
     names = _undeclared(text, {"type": "object", "properties": {}} if schema is None else schema)
     if not names and schema is not None:
         return
-    properties = dict((schema or {}).get("properties") or {}) if isinstance(schema, dict | None) else {}
+    known = schema.get("properties") if isinstance(schema, dict) else None
+    properties = dict(known) if isinstance(known, dict) else {}
     taken = taken_by(Template(text)) if names else {}
     properties |= {name: {} if name in properties else taken.get(name, {}) for name in names}
     slots["input"] = {**(schema if isinstance(schema, dict) else {"type": "object"}), "properties": properties}
@@ -163,6 +165,8 @@ def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
 
 def _undeclared(text: str, schema: Value) -> list[str]:
     """Return the names of the input that a template uses and a schema does not declare."""
+    if not isinstance(schema, dict | bool):
+        return []
     try:
         found = undeclared(Template(text), schema)
     except (TemplateError, SchemaError):
@@ -221,8 +225,8 @@ def _body(piece: Piece, text: str) -> tuple[str, Marks]:
 
 def _guess_output(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
     found = output_of(f"{slots.get('description') or ''}\n\n{text}")
-    slots["output"] = found or UNKNOWN_OUTPUT
-    names = ", ".join(f"`{name}`" for name in slots["output"]["properties"])
+    output = slots["output"] = found or UNKNOWN_OUTPUT
+    names = ", ".join(f"`{name}`" for name in cast("dict[str, Value]", output["properties"]))
     how = "as the text describes" if found else "the text does not describe what it returns: edit this by hand"
     notes.append(Note("guessed" if found else "manual", "output", f"the program gives {names}: {how}", "/output"))
 
@@ -230,9 +234,10 @@ def _guess_output(slots: dict[str, Value], text: str, notes: list[Note]) -> None
 def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
     if "servers" in slots:
         return
-    servers, unknown = servers_of(text, slots.get("tools") or ())
+    tools = cast("list[str]", slots.get("tools") or [])  # `is_slot` has checked it
+    servers, unknown = servers_of(text, tools)
     if servers:
-        slots["servers"] = servers
+        slots["servers"] = cast("list[Value]", servers)
         names = ", ".join(f"`{each['name']}`" for each in servers)
         notes.append(Note("guessed", "servers", f"a server for {names}, as the text requires", "/mcp_servers"))
     if unknown:
@@ -247,7 +252,7 @@ def _guess_imports(slots: dict[str, Value], text: str, context: TargetContext, n
     """Step 6: `/name` calls a skill of that name. It is an import where there is a program of it."""
     if "imports" in slots:
         return
-    known = [context.programs[name] for name in calls_in(text) if name in context.programs]
+    known: list[Value] = [context.programs[name] for name in calls_in(text) if name in context.programs]
     if known:
         slots["imports"] = known
         names = ", ".join(f"`{each}`" for each in known)

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from prosa.convert.body import as_template, opening, read_body, told, write_body
 from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
@@ -21,6 +22,7 @@ from prosa.convert.front import (
     described,
     document,
     is_bare,
+    joined_by,
     own_and_slots,
     read_part,
     titled,
@@ -45,16 +47,12 @@ def tools_in(node: Node) -> Value:
     return None if problems else list(tools)
 
 
-def _spaced(tools: Value) -> Value:
-    return " ".join(tools)
-
-
 ROWS = (
     Row("name", "name"),
     Row("description", "description"),
     Row("license", "license"),
     Row("argument-hint", "hint"),
-    Row("allowed-tools", "tools", tools_in, _spaced),
+    Row("allowed-tools", "tools", tools_in, joined_by(" ")),
     Row("model", "host-model"),
 )
 
@@ -94,7 +92,7 @@ def _piece(part: FrontPart, marks: Marks) -> tuple[Piece, tuple[Note, ...]]:
 
 
 def _names(schema: Mapping[str, Value]) -> str:
-    return ", ".join(f"`{name}`" for name in schema["properties"])
+    return ", ".join(f"`{name}`" for name in cast("dict[str, Value]", schema["properties"]))  # `_as_template` made it
 
 
 def _derived(body: str) -> dict[str, Value]:
@@ -196,7 +194,8 @@ def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
     program = f"scripts/{stem}.md"
     schema = piece.slot("input")
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    keys = [f"{key}=VALUE" for key in properties or {} if regex(r"[\w.-]+").fullmatch(key)]
+    names = properties if isinstance(properties, dict) else ()
+    keys = [f"{key}=VALUE" for key in names if regex(r"[\w.-]+").fullmatch(key)]
     fields: dict[str, Value] = {
         "name": name,
         "description": description[:MAX_DESCRIPTION],

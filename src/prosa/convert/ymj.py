@@ -60,7 +60,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     mark_unsound(slots, own, ROWS, HEADER)
     carry = carry_of(part.carry) or NO_CARRY
     marks = marks or carry.marks
-    if own.get("kind") == "trace" and CHAT in (slots.get("tags") or ()) and not carry:
+    if _is_chat(own, slots) and not carry:
         marks = replace(marks, chat=True)
     found = read_body(normalised(text) if footer is not None else text, marks)
     places = part.places | {"tags": At(model.body.end, ""), f"own/ymj/{FOOTER}": At(model.body.end, "")}
@@ -68,7 +68,12 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return FormReading(piece, carry, places, notes)
 
 
-def texts_in_list(footer: Mapping[str, Value]) -> Value:
+def _is_chat(own: Mapping[str, Value], slots: Mapping[str, Value]) -> bool:
+    tags = slots.get("tags")
+    return own.get("kind") == "trace" and isinstance(tags, list) and CHAT in tags
+
+
+def texts_in_list(footer: Mapping[str, Value]) -> list[Value] | None:
     """Return the tags of a footer; None where they are no texts."""
     index = footer.get("index")
     tags = index.get("tags") if isinstance(index, dict) else None
@@ -78,8 +83,9 @@ def texts_in_list(footer: Mapping[str, Value]) -> Value:
 def _footer(footer: Mapping[str, Value], text: str, tags: Value) -> dict[str, Value]:
     """Return what of a footer is the record's own: all but its tags and a hash that is right."""
     kept = {key: value for key, value in footer.items() if key != "payload_hash"}
-    if tags is not None:
-        kept["index"] = {key: value for key, value in kept["index"].items() if key != "tags"}
+    index = footer.get("index")
+    if tags is not None and isinstance(index, dict):
+        kept["index"] = {key: value for key, value in index.items() if key != "tags"}
     computed = sha256_of(normalised(text))
     said = footer.get("payload_hash")
     return {FOOTER: kept} | ({} if said == computed else {HASH: said})
@@ -102,7 +108,7 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     if not own:
         _required(slots, more, piece, context, notes)
     body, marks = write_body(piece, "ymj", guards=False)
-    if own and own.get("kind") == "trace" and CHAT in (slots.get("tags") or ()) and not carry:
+    if _is_chat(own, slots) and not carry:
         marks = replace(marks, chat=False)
     fields = own_and_slots(piece, "ymj", ROWS, slots) | more
     ordered: dict[str, Value] = {name: fields[name] for name in ("doc_summary", "kind") if name in fields}
@@ -128,7 +134,7 @@ def _written_footer(own: Mapping[str, Value], slots: Mapping[str, Value], text: 
     return {name: footer[name] for name in (*(each for each in order if each in footer), *footer)}
 
 
-def _tags(piece: Piece) -> list[str]:
+def _tags(piece: Piece) -> list[Value]:
     return ["trace", CHAT] if piece.is_conversation else ["note"]
 
 

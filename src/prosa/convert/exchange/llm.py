@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from prosa.convert.exchange import ExchangeProblem, Imported, known_settings, named
 from prosa.convert.exchange.openai import as_data, json_of, messages_of
@@ -32,15 +33,16 @@ def read(text: str) -> Imported:
     return rows_of(json_of(text))
 
 
-def rows_of(rows: Value) -> Imported:
+def rows_of(data: Value) -> Imported:
     """Return the conversation in rows. Raises `ExchangeProblem`."""
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
         raise ExchangeProblem("expected a JSON list of objects, as `llm logs --json` prints it")
+    rows = cast("list[dict[str, Value]]", data)
     several = {row.get("conversation_id") for row in rows if isinstance(row.get("conversation_id"), str)}
     if len(several) > 1:
         raise ExchangeProblem(f"{len(several)} conversations in one file; choose one: llm logs --json --cid ID")
     if all(isinstance(row.get("datetime_utc"), str) for row in rows):
-        rows = sorted(rows, key=lambda row: row["datetime_utc"])
+        rows = sorted(rows, key=lambda row: str(row["datetime_utc"]))
     messages: list[NewMessage] = []
     notes: list[str] = []
     system = None
@@ -99,5 +101,5 @@ def _messages_of_row(row: dict[str, Value], system: str | None) -> Iterator[NewM
     """Yield what the three texts of a row say; instructions that stand already are not repeated."""
     for role, key in _KEYS.items():
         text = row.get(key)
-        if text and not (role == "system" and text == system):
+        if isinstance(text, str) and text and not (role == "system" and text == system):
             yield NewMessage(role, text)

@@ -26,9 +26,9 @@ def export(messages: Sequence[NewMessage]) -> str:
     return json.dumps([as_data(each) for each in messages], ensure_ascii=False, indent=2) + "\n"
 
 
-def as_data(message: NewMessage) -> dict[str, str]:
+def as_data(message: NewMessage) -> dict[str, Value]:
     """Return one message."""
-    data = {"role": message.role, "content": message.content}
+    data: dict[str, Value] = {"role": message.role, "content": message.content}
     return data | ({"name": message.name} if message.name else {})
 
 
@@ -66,11 +66,12 @@ class _Reading(Struct):
     def message(self, number: int, data: Value) -> Iterator[NewMessage]:
         """Yield the message, and a hidden one for calls of tools."""
         role = data.get("role") if isinstance(data, dict) else None
-        if not isinstance(role, str):
+        if not isinstance(data, dict) or not isinstance(role, str):
             raise ExchangeProblem(f"message {number} is not an object with a role")
         if role not in _ROLES and role not in _HIDDEN:
             raise ExchangeProblem(f"message {number} has the role `{role[:64]}`; known are {', '.join(_ROLES)}, tool")
-        name = data.get("name") if isinstance(data.get("name"), str) else None
+        given = data.get("name")
+        name = given if isinstance(given, str) else None
         text = self._text(number, data.get("content"))
         if role in _HIDDEN:
             self._note(number, f"is of the role {role}: kept as a hidden message, which is not sent")
@@ -93,10 +94,11 @@ class _Reading(Struct):
         return "\n\n".join(filter(None, (self._part(number, part) for part in content)))
 
     def _part(self, number: int, part: Value) -> str:
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind in _TEXTS and isinstance(part.get("text"), str):
-            return str(part["text"])
-        url = _picture(part) if kind == "image_url" else None
+        fields = part if isinstance(part, dict) else {}
+        kind, text = fields.get("type"), fields.get("text")
+        if kind in _TEXTS and isinstance(text, str):
+            return text
+        url = _picture(fields) if kind == "image_url" else None
         if url is not None and url.startswith(("http://", "https://")) and not set(url) & set("()<> \n"):
             self._note(number, "holds a picture: kept as a link, which is sent as text")
             return f"![picture]({url})"

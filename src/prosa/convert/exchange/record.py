@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prosa.convert.exchange import ExchangeProblem
+from prosa.data import Value
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.write import NewMessage
 from prosa.dialects.ymj.fields import LATEST
@@ -28,16 +29,17 @@ def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
     asked = [each for each in messages if each.role == "user"]
     first = asked[0].content if asked else ""
     names = [each.name for each in asked if each.name]
-    header = {
+    title = _one_line(subject) or "Conversation"
+    header: dict[str, Value] = {
         "doc_summary": _one_line(first)[:MAX_SUMMARY].rstrip() or "A conversation",
         "kind": "trace",
         "version": "1.0.0",
-        "subject": _one_line(subject) or "Conversation",
+        "subject": title,
         "maintained_by": names[0] if names else UNKNOWN,
         "ymj_spec": LATEST,
         "provenance": {"tool": "prosa chat"},
     }
-    footer = {"index": {"tags": ["trace", "chat"]}, "ops": {"trace": {"lineage_id": header["subject"]}}}
+    footer: dict[str, Value] = {"index": {"tags": ["trace", "chat"]}, "ops": {"trace": {"lineage_id": title}}}
     return write(header, text.removeprefix("\ufeff"), footer)
 
 

@@ -26,9 +26,9 @@ class Wanted(Struct):
     """What a case expects. ``words`` is a matcher, ``checks`` are statements of a check in Python, ``run`` and
     ``grade`` those blocks, and ``examples`` code that was not converted, for people."""
 
-    words: dict[str, Value] = field(default_factory=dict)
+    words: dict[str, str | list[str]] = field(default_factory=dict)
     checks: list[str] = field(default_factory=list)
-    run: dict[str, Value] = field(default_factory=dict)
+    run: dict[str, dict[str, float]] = field(default_factory=dict)
     grade: list[str] = field(default_factory=list)
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -175,8 +175,8 @@ def _word(asserted: _Asserted, found: Wanted) -> bool:
     if kind == "equals" and isinstance(value, str | int | float) and not isinstance(value, bool):
         return bool(words.setdefault("equals", str(value)) == str(value))
     if kind in ("contains", "contains-all"):
-        words.setdefault("contains", [])
-        words["contains"] += [each for each in _texts(value) if each not in words["contains"]]
+        known = words.get("contains", [])
+        words["contains"] = [*known, *(each for each in _texts(value) if each not in known)]
         return True
     if "matches" in words or kind not in _PATTERNS:
         return False

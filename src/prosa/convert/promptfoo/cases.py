@@ -304,7 +304,11 @@ def _combined(
     """Yield the variables of each case: promptfoo tries a list item by item."""
     options = {**_mapping(default.get("options")), **_mapping(test.get("options"))}
     values = {name: value for name, (_, value) in variables.items()}
-    lists = {} if options.get("disableVarExpansion") else {n: v for n, v in values.items() if _is_list(v)}
+    lists = (
+        {}
+        if options.get("disableVarExpansion")
+        else {n: v for n, v in values.items() if isinstance(v, list) and _is_tried(v)}
+    )
     combinations = itertools.product(*lists.values())
     for number, chosen in enumerate(combinations):
         if number == MAX_COMBINATIONS:
@@ -315,8 +319,8 @@ def _combined(
         yield _filled({**values, **dict(zip(lists, chosen, strict=True))}, variables, log)
 
 
-def _is_list(value: Value) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, str | int | float) for each in value)
+def _is_tried(values: list[Value]) -> bool:
+    return bool(values) and all(isinstance(each, str | int | float) for each in values)
 
 
 def _filled(values: dict[str, Value], variables: Mapping[str, tuple[str, Value]], log: Log) -> dict[str, Value]:

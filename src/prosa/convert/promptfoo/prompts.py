@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from msgspec import Struct
 
@@ -131,7 +132,8 @@ def _messages(value: Value) -> list[Said] | None:
             return None
     if not isinstance(value, list) or not value or not all(isinstance(each, dict) and "role" in each for each in value):
         return None
-    return [Said(_text_of(each.get("content")), _ROLES.get(str(each["role"]), "user")) for each in value]
+    messages = cast("list[dict[str, Value]]", value)
+    return [Said(_text_of(each.get("content")), _ROLES.get(str(each["role"]), "user")) for each in messages]
 
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "model": "assistant"}
@@ -151,7 +153,7 @@ def _text_of(content: Value) -> str:
 
 def program_of(prompt: Prompt, name: str, about: str, cases: Sequence[Draft], output: Value) -> str:
     """Return a prompt as a program that takes the variables of the cases."""
-    fields = {
+    fields: dict[str, Value] = {
         "name": name,
         "description": about,
         "input": _input(prompt, cases),
@@ -172,19 +174,20 @@ def _input(prompt: Prompt, cases: Sequence[Draft]) -> Value:
     """Return the schema of the variables that a prompt takes. Its types are those of its template as far as the cases
     have such values; what a case leaves out is empty, as in promptfoo."""
     properties: dict[str, Value] = {}
-    required: list[str] = []
+    required: list[Value] = []
     for name, schema in taken_by(Template(prompt.template)).items():
         values = [each.variables[name] for each in cases if name in each.variables]
         accepts = Schema(schema)
         if not schema or any(next(iter(accepts.problems(each)), None) is not None for each in values):
-            kinds = list(dict.fromkeys(_kind(each) for each in values)) or ["string"]
+            kinds: list[Value] = list(dict.fromkeys(_kind(each) for each in values)) or ["string"]
             schema = {"type": kinds if len(kinds) > 1 else kinds[0]}
         if len(values) == len(cases):
             required.append(name)
         else:
             schema = {**schema, "default": _EMPTY.get(str(schema.get("type")), "")}
         properties[name] = schema
-    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    whole: dict[str, Value] = {"type": "object", "properties": properties}
+    return whole | ({"required": required} if required else {})
 
 
 def _kind(value: Value) -> str:

@@ -155,14 +155,15 @@ def _model(value: Value) -> tuple[str | None, Sequence[str]]:
     return str(name), list(inner) if isinstance(inner, dict) else ()
 
 
-def _output(cases: Sequence[Draft], config: Mapping[str, Value], log: Log) -> Value:
+def _output(cases: Sequence[Draft], config: Mapping[str, Value], log: Log) -> dict[str, Value] | None:
     """Return the schema that every case asks of the answer, if it is one and the same; otherwise the answer is text."""
-    found: list[Value] = []
+    found: list[dict[str, Value] | None] = []
     for case in cases:
         quiet = Log(log.source, log.node, log.open)
         asserted = flat_assertions(case.asserted, quiet, config)
         schemas = [each.get("value") for _, each in asserted if each.get("type") in ("is-json", "contains-json")]
-        found.append(schemas[0] if len(schemas) == 1 and isinstance(schemas[0], dict) else None)
+        schema = schemas[0] if len(schemas) == 1 else None
+        found.append(schema if isinstance(schema, dict) else None)
     first = found[0]
     if first is None or any(each != first for each in found) or not _is_schema(first):
         return None
@@ -170,7 +171,7 @@ def _output(cases: Sequence[Draft], config: Mapping[str, Value], log: Log) -> Va
     return first
 
 
-def _is_schema(schema: Value) -> bool:
+def _is_schema(schema: dict[str, Value]) -> bool:
     try:
         problems = check_schema_shape(node_of(schema))
     except SchemaError:
@@ -210,9 +211,7 @@ def _is_about(asserted: Value, output: Value) -> bool:
 def _blocks(case: Draft, expected: Wanted) -> Iterator[str]:
     yield _fence("yaml input", write_yaml(dict(case.variables)) or "{}\n")
     if expected.words:
-        words = {
-            name: each[0] if name == "contains" and len(each) == 1 else each for name, each in expected.words.items()
-        }
+        words = {name: _shortest(each) for name, each in expected.words.items()}
         yield _fence("yaml expect", write_yaml(words))
     if expected.checks:
         yield _fence("python expect", check_code(expected.checks))
@@ -227,7 +226,7 @@ def _blocks(case: Draft, expected: Wanted) -> Iterator[str]:
         yield from (_fence(language, code.rstrip("\n") + "\n") for language, code in expected.examples)
 
 
-def _shortest(value: Value) -> Value:
+def _shortest(value: str | list[str]) -> str | list[str]:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
