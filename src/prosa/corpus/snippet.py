@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from prosa.data import Value
-from prosa.document.shown import Runs, shown_runs
+from prosa.document.shown import Runs, paired, shown_runs
 from prosa.regex import regex
 
 MAX_SNIPPET = 180
@@ -105,10 +104,9 @@ def _densest(text: str, marks: Sequence[Mark]) -> int:
 
 def _pieces(text: str, seen: str | None) -> list[Piece]:
     """Return the pieces of the visible text, in order."""
-    numbers: Iterator[Value] = iter(shown_runs(text) if seen is None else _RUNS.decode(seen))
     return [
         (at, 0, what) if isinstance(what, str) else (at, what, text[at : at + what])
-        for at, what in zip(numbers, numbers, strict=True)
+        for at, what in paired(shown_runs(text) if seen is None else _RUNS.decode(seen))
     ]
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pyromark
 from msgspec import Struct
 
-from prosa.data import Value
 from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
 from prosa.document.walk import OPTIONS, FoundLink, Parsed
 from prosa.regex import regex
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.document.events import LinkTag
 
 _LABEL = regex(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 
@@ -36,9 +39,9 @@ _FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Emai
 def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
     """Return the links, or the images; wikilinks are neither."""
     return tuple(
-        _link(parsed, found)
+        _link(parsed, found, kind)
         for found in parsed.found.links
-        if found.image is images and isinstance(found.tag["link_type"], str)
+        if found.image is images and isinstance(kind := found.tag["link_type"], str)
     )
 
 
@@ -62,7 +65,7 @@ def inline_place(parsed: Parsed, found: FoundLink, wanted: Callable[[str], bool]
     if tag["link_type"] != "Inline" or not (parsed.masked or wanted(tag["dest_url"])):
         return None
     text, base, offset = parsed.text, parsed.base, parsed.bytes.offset_of_byte
-    destination: str = tag["dest_url"]
+    destination = tag["dest_url"]
     start, end, mark = offset(found.where["start"]), offset(found.where["end"]), offset(found.text_end)
     mark = text.find("](", mark, end)
     stop = mark + 2 + len(destination)
@@ -70,7 +73,7 @@ def inline_place(parsed: Parsed, found: FoundLink, wanted: Callable[[str], bool]
     if usual and not parsed.masked and text.startswith(destination, mark + 2):
         empty = mark == start + (2 if found.image else 1)
         return InlinePlace(destination, base + mark + 2, base + stop, base + start, found.image, empty)
-    link = _link(parsed, found)
+    link = _link(parsed, found, "Inline")
     if parsed.masked and not wanted(link.destination):
         return None
     span = link.destination_span or link.span
@@ -103,11 +106,11 @@ def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
     return tuple(made)
 
 
-def _link(parsed: Parsed, found: FoundLink) -> Link:
+def _link(parsed: Parsed, found: FoundLink, kind: str) -> Link:
     span = parsed.span(found.where)
     text = Span(span.start + (2 if found.image else 1), parsed.place(found.text_end))
-    kind, destination, title = found.tag["link_type"], found.tag["dest_url"], found.tag["title"]
-    form = _FORMS.get(kind, "reference")
+    destination, title = found.tag["dest_url"], found.tag["title"]
+    form: LinkForm = _FORMS.get(kind, "reference")
     if form == "reference":
         return Link(form, destination, title, span, text, None, _label(parsed, kind, text, span))
     if form == "autolink":
@@ -116,10 +119,10 @@ def _link(parsed: Parsed, found: FoundLink) -> Link:
     return _inline(parsed, found.tag, span, text)
 
 
-def _inline(parsed: Parsed, tag: dict[str, Value], span: Span, text: Span) -> Link:
+def _inline(parsed: Parsed, tag: LinkTag, span: Span, text: Span) -> Link:
     """Return an inline link. The parser's own view of the text is searched: hidden parts hold no brackets there."""
     base, end = parsed.base, span.end - parsed.base
-    destination: str = tag["dest_url"]
+    destination = tag["dest_url"]
     at = parsed.text.find("](", text.end - base, end)
     written = destination_at(parsed.text, at + 2, end, destination) if at >= 0 else None
     if written is not None:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyromark
 
-from prosa.data import Value
 from prosa.document.walk import OPTIONS
 from prosa.regex import regex
 
 if TYPE_CHECKING:
-    from pyromark.event import Range
+    from pyromark.event import Event, Range
 
 MATHS = pyromark.Options.ENABLE_MATH
 """The option of the parser that finds mathematics."""
@@ -101,44 +100,52 @@ def written(tex: str) -> str:
     return tex.translate(_FREED) if _NEW_LINE in tex else tex
 
 
-def events(text: str, options: int, *, always: bool) -> Sequence[Value] | None:
+def events(text: str, options: int, *, always: bool) -> Sequence[Event] | None:
     """Return the events of a joined text with mathematics as such; None where nothing in it is, or nothing is beyond
     doubt and it is not ``always`` meant."""
-    found: list[Value] = list(pyromark.events(text, options=options | MATHS))
+    found = list(pyromark.events(text, options=options | MATHS))
     sure = always
     some = False
     for at, event in enumerate(found):
-        if type(event) is str or not ("InlineMath" in event or "DisplayMath" in event):
+        if isinstance(event, str):
             continue
-        after = found[at + 1] if at + 1 < len(found) else ""
-        if _is_prose(event, after):
-            found[at] = {"Text": f"${event['InlineMath']}$"}
+        if "InlineMath" in event:
+            tex = event["InlineMath"]
+            if _is_prose(tex, found[at + 1] if at + 1 < len(found) else None):
+                found[at] = {"Text": f"${tex}$"}
+                continue
+            sure = sure or _is_sure(tex)
+        elif "DisplayMath" in event:
+            sure = True
+        else:
             continue
         some = True
-        sure = sure or _is_sure(event)
     return found if some and sure else None
 
 
 def maths(text: str) -> Iterator[Maths]:
     """Yield the mathematics of a joined text, where any of it is beyond doubt."""
-    found: list[tuple[Value, Range]] = list(pyromark.events_with_range(text, options=OPTIONS | MATHS))
-    afters = [*(event for event, _ in found[1:]), ""]
-    some = [
-        (event, where)
-        for (event, where), after in zip(found, afters, strict=False)
-        if type(event) is not str and ("InlineMath" in event or "DisplayMath" in event) and not _is_prose(event, after)
-    ]
-    if any(_is_sure(event) for event, _ in some):
-        for event, where in some:
-            kind, tex = next(iter(event.items()))
-            yield Maths(written(tex), kind == "DisplayMath", where)
+    found = list(pyromark.events_with_range(text, options=OPTIONS | MATHS))
+    some: list[Maths] = []
+    for at, (event, where) in enumerate(found):
+        if isinstance(event, str):
+            continue
+        if "DisplayMath" in event:
+            some.append(Maths(event["DisplayMath"], True, where))
+        elif "InlineMath" in event and not _is_prose(
+            event["InlineMath"], found[at + 1][0] if at + 1 < len(found) else None
+        ):
+            some.append(Maths(event["InlineMath"], False, where))
+    if any(each.display or _is_sure(each.tex) for each in some):
+        for each in some:
+            yield each._replace(tex=written(each.tex))
 
 
-def _is_prose(event: Value, after: Value) -> bool:
+def _is_prose(tex: str, after: Event | None) -> bool:
     """Return whether the text after a closing sign shows that it closes nothing: `$5-$10`, `$HOME/$USER`."""
-    text = after.get("Text", "") if type(after) is dict else ""
-    return "InlineMath" in event and (text[:1].isdigit() or (text[:1].isalnum() and not _is_sure(event)))
+    text = after["Text"] if after is not None and not isinstance(after, str) and "Text" in after else ""
+    return text[:1].isdigit() or (text[:1].isalnum() and not _is_sure(tex))
 
 
-def _is_sure(event: Value) -> bool:
-    return "DisplayMath" in event or _TEX.search(event["InlineMath"]) is not None
+def _is_sure(tex: str) -> bool:
+    return _TEX.search(tex) is not None

@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import pyromark
 from msgspec import Struct, field
 
-from prosa.data import Value
 from prosa.document.walk import OPTIONS, encodable
 from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from pyromark.event import Range
+
+    from prosa.document.events import Event
 
 Runs: TypeAlias = list[int | str]
 """The offset of the first run, its content, the offset of the second, and so on. A content is a number of characters
@@ -89,7 +93,7 @@ def _runs(raw: bytes, whole: str) -> Runs:
     """Return the runs of ``raw``, the start of the parsed text, in bytes."""
     runs, size, html = _Runs(raw), len(raw), False
     as_written = _ALTERED.search(raw) is None
-    events: Iterator[tuple[Value, Value]] = pyromark.events_with_range(whole, options=OPTIONS)
+    events = cast("Iterator[tuple[Event, Range]]", pyromark.events_with_range(whole, options=OPTIONS))
     for event, where in events:
         start = where["start"]
         if start >= size:
@@ -144,9 +148,14 @@ def _in_characters(raw: bytes, runs: Runs) -> Runs:
     """Return the runs with offsets and numbers of characters in place of those of bytes."""
     found: Runs = []
     at = done = 0
-    numbers: Iterator[Value] = iter(runs)
-    for start, shown in zip(numbers, numbers, strict=True):
+    for start, shown in paired(runs):
         at += len(raw[done:start].decode("utf-8", "replace"))
         done = start
-        found += at, shown if type(shown) is str else len(raw[start : start + shown].decode("utf-8", "replace"))
+        found += at, len(raw[start : start + shown].decode("utf-8", "replace")) if type(shown) is int else shown
     return found
+
+
+def paired(runs: Runs) -> Iterator[tuple[int, int | str]]:
+    """Return the runs, each as its offset and its content."""
+    numbers = iter(runs)
+    return cast("Iterator[tuple[int, int | str]]", zip(numbers, numbers, strict=True))

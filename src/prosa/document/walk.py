@@ -6,17 +6,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import pyromark
 from msgspec import Struct, field
 
-from prosa.data import Value
 from prosa.regex import regex
 from prosa.source import LineIndex, SourceText, Span
 
 if TYPE_CHECKING:
     from pyromark.event import Range
+
+    from prosa.document.events import Detail, Event, FencedCode, HeadingTag, LinkTag
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ class FoundCode(Struct):
 class FoundLink(Struct):
     """A link, image or wikilink. ``text_end`` is where its text ends."""
 
-    tag: dict[str, Value]
+    tag: LinkTag
     where: Range
     text_end: int
     image: bool
@@ -128,7 +129,7 @@ def walk(text: str, *, footnotes: bool = False) -> WalkResult:
     brackets = found.brackets if footnotes or ("^" in text and "[^" in text) else None
     pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
-    events: Iterator[tuple[Value, Range]] = pyromark.events_with_range(text, options=OPTIONS)
+    events = cast("Iterator[tuple[Event, Range]]", pyromark.events_with_range(text, options=OPTIONS))
     for event, where in events:
         if type(event) is str:  # a line break, or a rule between blocks
             if pieces is not None:
@@ -141,11 +142,11 @@ def walk(text: str, *, footnotes: bool = False) -> WalkResult:
         else:
             kind, value = event.popitem()  # only Prosa emits this event, and this is the fastest test
             if kind == "Start":
-                name, value = (value, None) if type(value) is str else value.popitem()
+                name, detail = (value, None) if type(value) is str else value.popitem()
                 if pieces is not None:  # inside a heading
                     pieces.append((name, "", where))
                 if name in _STARTS:
-                    _STARTS[name](state, name, value, where)
+                    _STARTS[name](state, name, detail, where)
                     pieces = state.pieces
             elif kind == "End":
                 name = value if type(value) is str else next(iter(value))
@@ -161,15 +162,15 @@ def walk(text: str, *, footnotes: bool = False) -> WalkResult:
     return found
 
 
-def _paragraph(state: _WalkState, _: str, __: Value, where: Range) -> None:
+def _paragraph(state: _WalkState, _: str, __: Detail, where: Range) -> None:
     state.found.paragraphs.append((where, state.outer is not None))
 
 
-def _item(state: _WalkState, _: str, __: Value, where: Range) -> None:
+def _item(state: _WalkState, _: str, __: Detail, where: Range) -> None:
     state.found.items.append(where)
 
 
-def _link(state: _WalkState, name: str, value: Value, where: Range) -> None:
+def _link(state: _WalkState, name: str, value: LinkTag, where: Range) -> None:
     link = FoundLink(value, where, where["start"], name == "Image")
     state.found.links.append(link)
     state.opened.append(link)
@@ -187,7 +188,7 @@ def _end_link(state: _WalkState, where: Range, last: Range) -> Range:
     return where
 
 
-def _container(state: _WalkState, name: str, value: Value, where: Range) -> None:
+def _container(state: _WalkState, name: str, value: Detail, where: Range) -> None:
     if not state.containers:
         state.outer = where
     state.containers.append(_CONTAINERS[name])
@@ -195,7 +196,7 @@ def _container(state: _WalkState, name: str, value: Value, where: Range) -> None
         state.found.quotes.append(where)
     elif name == "List":
         state.found.lists.append(where)
-    elif name == "FootnoteDefinition":
+    elif isinstance(value, str):  # the label of a footnote
         state.found.footnotes.append((value, where))
 
 
@@ -206,7 +207,7 @@ def _end_container(state: _WalkState, where: Range, _: Range) -> Range:
     return where
 
 
-def _heading(state: _WalkState, _: str, value: Value, where: Range) -> None:
+def _heading(state: _WalkState, _: str, value: HeadingTag, where: Range) -> None:
     state.pieces = []
     level = int(value["level"][1:])
     state.found.headings.append(FoundHeading(level, where, state.pieces, where["start"], state.outer))
@@ -218,13 +219,13 @@ def _end_heading(state: _WalkState, where: Range, last: Range) -> Range:
     return _end_block(state, where, last)
 
 
-def _code_block(state: _WalkState, _: str, value: Value, where: Range) -> None:
+def _code_block(state: _WalkState, _: str, value: FencedCode | str, where: Range) -> None:
     state.pieces = []
     info = value["Fenced"] if isinstance(value, dict) else None
     state.found.code_blocks.append(FoundCode(info, where, state.pieces, tuple(state.containers)))
 
 
-def _html_block(state: _WalkState, _: str, __: Value, where: Range) -> None:
+def _html_block(state: _WalkState, _: str, __: Detail, where: Range) -> None:
     state.pieces = []
     state.found.html_blocks.append((where, state.pieces))
 
@@ -234,15 +235,18 @@ def _end_block(state: _WalkState, where: Range, _: Range) -> Range:
     return where
 
 
-_STARTS: dict[str, Callable[[_WalkState, str, Value, Range], None]] = {
-    "Paragraph": _paragraph,
-    "Item": _item,
-    **dict.fromkeys(("Link", "Image"), _link),
-    **dict.fromkeys(_CONTAINERS, _container),
-    "Heading": _heading,
-    "CodeBlock": _code_block,
-    "HtmlBlock": _html_block,
-}
+_STARTS = cast(
+    "dict[str, Callable[[_WalkState, str, Detail, Range], None]]",  # each gets the detail of its names
+    {
+        "Paragraph": _paragraph,
+        "Item": _item,
+        **dict.fromkeys(("Link", "Image"), _link),
+        **dict.fromkeys(_CONTAINERS, _container),
+        "Heading": _heading,
+        "CodeBlock": _code_block,
+        "HtmlBlock": _html_block,
+    },
+)
 """Handlers of start events; emphasis and table rows, for example, are skipped."""
 
 _ENDS: dict[str, Callable[[_WalkState, Range, Range], Range]] = {

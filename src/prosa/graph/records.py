@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from prosa.data import Scalar
+from prosa.data import Scalar, Value
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH
 from prosa.document.references import MADE_LATER, Def, Ref, address_references, is_named_later, link_references
@@ -113,7 +113,7 @@ def _said(reading: DialectReading[object], name: str) -> str:
     return _one_line(node.text) if isinstance(node, Scalar) and node.value is not None else ""
 
 
-def _text(fields: dict[str, object], name: str) -> str:
+def _text(fields: Mapping[str, Value], name: str) -> str:
     value = fields.get(name)
     return _one_line(value) if isinstance(value, str) else ""
 
@@ -122,7 +122,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _canonical(fields: dict[str, object]) -> Iterator[str]:
+def _canonical(fields: Mapping[str, Value]) -> Iterator[str]:
     for name in _CANONICAL:
         value = fields.get(name)
         if isinstance(value, str) and _ABSOLUTE.match(value):

@@ -32,7 +32,7 @@ from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
 from prosa.lsp.session import NOT_INITIALIZED, USUAL, Session, SessionServer
-from prosa.lsp.wire import fault_of, serve
+from prosa.lsp.wire import Message, fault_of, serve
 
 _T = TypeVar("_T")
 
@@ -158,21 +158,22 @@ class ProsaServer(SessionServer):
             self._refuse(fault.id, JsonRpcInvalidRequest(f"Invalid Request: {fault.words}"))
             return
         assert isinstance(message, dict)
-        is_request = "id" in message and "method" in message
-        if is_request and (early := self._out_of_turn(message["method"])) is not None:
-            self._refuse(message["id"], early)
+        sound = cast("Message", message)
+        is_request = "id" in sound and "method" in sound
+        if is_request and (early := self._out_of_turn(sound["method"])) is not None:
+            self._refuse(sound["id"], early)
             return
         try:
-            whole = {"params": None, **message} if "method" in message else message  # the library requires both
+            whole = {"params": None, **message} if "method" in sound else message  # the library requires both
             self.protocol.handle_message(self.protocol.structure_message(whole))
         except JsonRpcException:
             if is_request:
-                wrong = f"{message['method']}: `params` do not fit the method"
-                self._refuse(message["id"], JsonRpcInvalidParams(wrong))
-            elif "id" in message:
-                self.protocol.answered_with_nothing(message["id"])
+                wrong = f"{sound['method']}: `params` do not fit the method"
+                self._refuse(sound["id"], JsonRpcInvalidParams(wrong))
+            elif "id" in sound:
+                self.protocol.answered_with_nothing(sound["id"])
             else:
-                self.complain(f"a message could not be understood: {message['method']}")
+                self.complain(f"a message could not be understood: {sound['method']}")
 
     def not_json(self) -> None:
         """Answer a message that is no JSON."""

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypedDict
 
 from msgspec import Struct
 
@@ -47,6 +47,13 @@ class Fault(Struct, frozen=True):
 
     words: str
     id: int | str | None = None
+
+
+class Message(TypedDict, total=False):
+    """A message without a fault: what `fault_of` has checked of it."""
+
+    id: int | str
+    method: str
 
 
 def fault_of(message: Value) -> Fault | None:
