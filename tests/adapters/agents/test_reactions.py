@@ -172,3 +172,12 @@ def test_a_tool_that_is_not_offered_is_named():
     with ScriptedService([{"shell": "ls"}]) as service:
         answer = ask(service, [{"role": "user", "content": "hi"}], [tool("look", "path")])
     assert answer["error"] == ("the script wants to run a command, and the request offers no tool for it: look")
+
+
+def test_odd_schemas_of_a_tool_are_filled_as_far_as_they_go():
+    odd = tool("bash", "command", "mode")
+    odd["parameters"]["required"].append({})
+    odd["parameters"]["properties"]["mode"]["enum"] = 1
+    with ScriptedService([{"shell": "ls"}]) as service:
+        call = ask(service, [{"role": "user", "content": "x"}], [odd])["tool_calls"][0]
+    assert json.loads(call["function"]["arguments"]) == {"command": "ls", "mode": "as the script says"}

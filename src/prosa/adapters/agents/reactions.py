@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,7 +25,8 @@ from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ToolCall
 
 Line: TypeAlias = "ScriptedReply | Deed"
-DEEDS: Final = ("load", "read", "write", "shell")
+Kind: TypeAlias = Literal["load", "read", "write", "shell"]
+DEEDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _BESIDE: Final = ("content", "usage", "model")
 
 _LOADERS: Final = ("skill", "activate_skill")
@@ -50,7 +51,7 @@ class Deed(Struct, frozen=True):
     """A line that becomes calls of tools. ``target`` is the name of a skill, a path or a command; for ``write`` it
     maps paths to contents. ``answer`` is what goes with the calls: text, usage and model."""
 
-    kind: Literal["load", "read", "write", "shell"]
+    kind: Kind
     target: str | Mapping[str, str]
     answer: ModelReply
 
@@ -87,15 +88,16 @@ def _decoded(path: str) -> Iterator[tuple[int, Value]]:
                 raise ScriptProblem(path, number, f"expected one JSON object per line: {problem}") from None
 
 
-def _line(item: Value, number: int, path: str | None) -> Line:
+def _line(item: Value | Mapping[str, Value], number: int, path: str | None) -> Line:
     try:
         return _read_line(item, number)
     except ScriptProblem as problem:
         raise ScriptProblem(path, number, problem.message.partition(": ")[2]) from None
 
 
-def _read_line(item: Value, number: int) -> Line:
-    kinds = [kind for kind in DEEDS if isinstance(item, Mapping) and kind in item]
+def _read_line(given: Value | Mapping[str, Value], number: int) -> Line:
+    item = cast("Mapping[str, Value]", given)  # `replies_of` refuses another kind
+    kinds = [kind for kind in DEEDS if isinstance(given, Mapping) and kind in item]
     if not kinds:
         read = replies_of([item])[0]
         if read.program is not None:
@@ -107,13 +109,13 @@ def _read_line(item: Value, number: int) -> Line:
         raise ScriptProblem(None, number, f"unknown key `{unknown[0]}` beside `{kind}`")
     answer = replies_of([{"content": "", **{name: item[name] for name in _BESIDE if name in item}}])[0].reply
     assert answer is not None
-    return Deed(kind, _target(item[kind], kind, number), answer)  # type: ignore[arg-type] # one of DEEDS
+    return Deed(kind, _target(item[kind], kind, number), answer)
 
 
 def _target(value: Value, kind: str, number: int) -> str | Mapping[str, str]:
     if kind == "write":
         if isinstance(value, Mapping) and value and all(isinstance(text, str) for text in value.values()):
-            return value
+            return cast("Mapping[str, str]", value)
         raise ScriptProblem(None, number, '`write` maps paths to contents: {"write": {"out.txt": "text"}}')
     if isinstance(value, str) and value:
         return value
@@ -238,7 +240,8 @@ def _tool(tools: Sequence[ToolOffer], names: Sequence[str], arguments: Sequence[
 
 
 def _property(tool: ToolOffer, name: str) -> Mapping[str, Value]:
-    found = (tool.schema.get("properties") or {}).get(name)
+    properties = tool.schema.get("properties")
+    found = properties.get(name) if isinstance(properties, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
@@ -249,9 +252,11 @@ def _filled(tool: ToolOffer, given: dict[str, Value]) -> dict[str, Value]:
     """Return arguments with a value for each further one that the tool requires."""
     required = tool.schema.get("required")
     for name in required if isinstance(required, list) else ():
-        if name not in given:
+        if isinstance(name, str) and name not in given:
             schema = _property(tool, name)
-            usual = (schema.get("enum") or [None])[0] or _FILLINGS.get(str(schema.get("type")).lower())
+            choices = schema.get("enum")
+            first = choices[0] if isinstance(choices, list) and choices else None
+            usual = first or _FILLINGS.get(str(schema.get("type")).lower())
             given[name] = "as the script says" if usual is None else usual
     return given
 
