@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from prosa.app.site.building import BuildResult, Built
     from prosa.app.site.live import LiveSite
+    from prosa.data.plain import Readable
     from prosa.web.context import Web
 
 _FOREIGN = "was not made by a build, or was changed since"
@@ -65,7 +66,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.format == "json":
         from prosa.render.json import dump
 
-        counts = {"files": done.written, "same": done.same, "removed": done.removed, "left": list(done.kept)}
+        counts: dict[str, Readable] = {
+            "files": done.written,
+            "same": done.same,
+            "removed": done.removed,
+            "left": list(done.kept),
+        }
         console.out(dump({"written": not args.dry_run, **counts, "changes": list(done.changes)}, indent=2))
     elif args.dry_run:
         _say_plan(done, args.out, console)

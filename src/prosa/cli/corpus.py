@@ -20,6 +20,7 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
+    from prosa.data.plain import Readable
 
 MOST_WARNINGS = 5
 """Files that cannot be read of which each is named; `prosa index` names all of them."""
@@ -146,7 +147,7 @@ def watched(args: argparse.Namespace, console: Console, place: Path | None, once
     return watch_folders({corpus_root(place, Path(args.root) if args.root else None)}, console, once)
 
 
-def put(args: argparse.Namespace, console: Console, data: Callable[[], object], text: Callable[[], str]) -> None:
+def put(args: argparse.Namespace, console: Console, data: Callable[[], Readable], text: Callable[[], str]) -> None:
     """Print the answer in the requested format: ``data`` as JSON, or ``text``."""
     if args.format == "json":
         from prosa.render.json import dump

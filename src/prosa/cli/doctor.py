@@ -11,6 +11,7 @@ from prosa.cli.console import Console
 
 if TYPE_CHECKING:
     from prosa.app.doctor import Finding
+    from prosa.data.plain import Readable
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +52,7 @@ def _text(found: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def _object(found: Sequence[Finding]) -> dict[str, object]:
+def _object(found: Sequence[Finding]) -> dict[str, Readable]:
     return {
         "healthy": not any(each.state == "broken" for each in found),
         "checks": [{"name": each.name, "state": each.state, "message": each.message} for each in found],

@@ -90,6 +90,6 @@ def _print(put: Sequence[Part], left: Sequence[Part], console: Console, *, writt
     """Print the files as JSON: those that are written, and those that were left alone, with what to add by hand."""
     from prosa.render.json import dump
 
-    files = [{"path": str(part.path), "new": part.before is None} for part in put]
+    files: list[dict[str, str | bool]] = [{"path": str(part.path), "new": part.before is None} for part in put]
     alone = [{"path": str(part.path), "reason": part.why, "by_hand": part.by_hand or None} for part in left]
     console.out(dump({"files": files, "written": written, "left": alone}, indent=2))

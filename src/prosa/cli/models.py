@@ -15,6 +15,7 @@ from prosa.cli.console import Console
 if TYPE_CHECKING:
     from prosa.app.models import Service
     from prosa.app.run.embedded import EmbeddedModel
+    from prosa.data.plain import Readable
 
 PULL = "pull"
 MOST = 200
@@ -179,7 +180,7 @@ def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
         yield from (f"    {each.name:<{width}}  {' or '.join(each.key_variables)}" for each in found)
 
 
-def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, object]:
+def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Readable]:
     from msgspec.structs import asdict
 
     return {
@@ -189,9 +190,9 @@ def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict
     }
 
 
-def _data(service: Service) -> dict[str, object]:
+def _data(service: Service) -> dict[str, Readable]:
     """Return plain data; ``models`` is null if no service was contacted."""
-    models = None
+    models: list[dict[str, str | int | None]] | None = None
     if service.models is not None:
         models = [
             {"name": each.name, "context": each.context, **({"loaded": each.is_loaded} if service.is_local else {})}

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.diagnostics.address import page_address, page_path
 from prosa.regex import regex
@@ -37,12 +38,12 @@ def render_sarif(
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
     about = {"informationUri": documentation} if documentation else {}
-    driver = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
+    driver: dict[str, Readable] = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
     ids = fingerprints(found)
     results = [_result(each, places[each.rule], name) for each, name in zip(found, ids, strict=True)]
     if known is not None:
         results = [_compared(each, at < len(diagnostics)) for at, each in enumerate(results)]
-    run = {
+    run: dict[str, Readable] = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "utf16CodeUnits",

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.diagnostics import Diagnostic
 from prosa.render.plain import unsafe_in
 
@@ -44,7 +45,7 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
     return "\n".join(dump(located_object(each)) for each in diagnostics)
 
 
-def dump(value: Value, *, indent: int | None = None, compact: bool = False) -> str:
+def dump(value: Readable, *, indent: int | None = None, compact: bool = False) -> str:
     """Return JSON for any reader: no NaN and no infinity, non-ASCII literal. Invisible and control characters
     are escaped. ``compact`` leaves out spaces."""
     separators = (",", ":") if compact else None
@@ -53,15 +54,15 @@ def dump(value: Value, *, indent: int | None = None, compact: bool = False) -> s
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
-def finite(value: Value) -> Value:
+def finite(value: Readable) -> Value:
     """Return the value with numbers that JSON does not have as their YAML text."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return value
+    return [finite(item) for item in value]
 
 
 def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Value]]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.render.formats import SCHEMA, attribute, xml_text
 from prosa.render.json import dump
 from prosa.render.plain import safe
@@ -66,7 +67,7 @@ def _do(count: int) -> str:
 
 def render_probe_json(report: Report) -> str:
     """Return one object; `url` or `path` names what was probed, `line` is null where a place has no lines."""
-    whole = {
+    whole: dict[str, Readable] = {
         "url" if report.is_site else "path": report.target,
         "conformant": report.conformant,
         "score": report.score,
@@ -151,15 +152,20 @@ _LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"
 def render_probe_sarif(report: Report, version: str) -> str:
     """Return one run. The score and the counts of examined pages are among its properties."""
     rules = [_rule(each.check) for each in report.findings]
-    driver = {"name": "prosa", "semanticVersion": version, "rules": rules}
+    driver: dict[str, Readable] = {"name": "prosa", "semanticVersion": version, "rules": rules}
     results = [result for at, each in enumerate(report.findings) for result in _results(each, at)]
-    properties = {
+    properties: dict[str, Value] = {
         "target": report.target,
         "score": report.score,
         "conformant": report.conformant,
         "pages": report.pages,
     }
-    run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results, "properties": properties}
+    run: dict[str, Readable] = {
+        "tool": {"driver": driver},
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+        "properties": properties,
+    }
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 

@@ -156,7 +156,7 @@ def error(frame: Frame, accept: str, status: int, title: str, text: str, headers
     form = choose(accept)
     more = [("vary", "Accept"), *headers]
     if form == "json":
-        value = {"type": "about:blank", "title": title, "status": status, "detail": text}
+        value: dict[str, str | int] = {"type": "about:blank", "title": title, "status": status, "detail": text}
         return answer(dump(value) + "\n", PROBLEM, status=status, cache=NEVER, headers=more)
     if form == "markdown":
         overview = f"[{link_text(frame.name)}]({frame.prefix}/)"

@@ -90,7 +90,11 @@ async def node(asked: Request) -> int:
 async def health(asked: Request) -> int:
     """Return whether the index is there, and how many nodes it knows."""
     site = asked.shown.web.site
-    value = {"status": "ok", "ready": site.index.is_ready, "nodes": len(site.index.catalogue.rows)}
+    value: dict[str, str | int] = {
+        "status": "ok",
+        "ready": site.index.is_ready,
+        "nodes": len(site.index.catalogue.rows),
+    }
     return await _read(asked, answer(dump(value) + "\n", "application/json; charset=utf-8", cache=NEVER))
 
 

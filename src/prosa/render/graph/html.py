@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.graph.node import Node
 from prosa.render.graph.scene import Mark, Scene
 from prosa.render.graph.style import NODE_STYLES, EdgeStyle, one_line, order_of
@@ -156,7 +156,7 @@ def _data(drawn: Scene, href: Href) -> str:
     """Return the data for the script, as JSON that cannot end its element or start another."""
     rels = _rels(drawn)
     place = {rel: at for at, (rel, _) in enumerate(rels)}
-    value = {
+    value: dict[str, Readable] = {
         "width": round(drawn.box.width),
         "height": round(drawn.box.height),
         "dialects": [[style.title, style.shape, style.light, style.dark] for style in NODE_STYLES],
@@ -168,10 +168,11 @@ def _data(drawn: Scene, href: Href) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _node(mark: Mark, href: Href) -> list[Value]:
+def _node(mark: Mark, href: Href) -> list[str | float]:
     """Return `[name, style, x, y, radius, path, link, id, type]`; a missing document ends after its radius."""
     styles = [style.name for style in NODE_STYLES]
-    drawn = [mark.name, styles.index(mark.style.name), round(mark.x, 1), round(mark.y, 1), round(mark.radius, 1)]
+    place = (styles.index(mark.style.name), round(mark.x, 1), round(mark.y, 1), round(mark.radius, 1))
+    drawn: list[str | float] = [mark.name, *place]
     if not isinstance(mark.subject, Node):
         return drawn
     node = mark.subject

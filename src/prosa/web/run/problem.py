@@ -78,7 +78,12 @@ def taken(meter: Meter) -> Pairs:
 
 def problem(status: int, detail: str, *, headers: Pairs = (), wrong: Iterable[Wrong] = ()) -> Answer:
     """Problem JSON: `type`, `title`, `status`, `detail`, and `errors` for an invalid body. Never cached."""
-    value = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    value: dict[str, str | int] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
     errors = [each._asdict() for each in wrong]
     body = dump(value | ({"errors": errors} if errors else {}))
     return answer(f"{body}\n", PROBLEM, status=status, cache=NEVER, headers=headers)
