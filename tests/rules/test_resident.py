@@ -140,7 +140,12 @@ NODES = ("index.md", "a.md", "sub/b.md", "sub/api.md", "mdh/c.md")
 NODE_FRONTS = st.builds(
     lambda each, link, actions: f"---\nid: {each}\ntype: page\ntitle: {each.upper()}\n{link}{actions}---\n",
     st.sampled_from(("one", "two", "a")),
-    st.sampled_from(("", "", "links: [{rel: up, target: one}]\n", "links: [{rel: up, target: gone}]\n")),
+    st.sampled_from(
+        (
+            *("", "", "links: [{rel: up, target: one}]\n", "links: [{rel: up, target: gone}]\n"),
+            *("canonical_url: https://x.org/a\n", "canonical_url: https://x.org/gone\n"),
+        )
+    ),
     st.sampled_from(
         (
             *("", "", "actions: [{id: go, method: GET, url: /go}]\n", "actions: [{id: go, method: POST, url: /go}]\n"),
@@ -149,7 +154,10 @@ NODE_FRONTS = st.builds(
     ),
 )
 
-NODE_LINES = ("text", "text", "## Part", "[x](/a)", "[x](/a#part)", "[x](/gone)", "[[one]]", "[[Two|2]]", "[y](a.md)")
+NODE_LINES = (
+    *("text", "text", "## Part", "[x](/a)", "[x](/a#part)", "[x](/gone)", "[[one]]", "[[Two|2]]", "[y](a.md)"),
+    *("[z](https://x.org/gone)", "[z](https://x.org/sub/b)"),
+)
 
 NODE = st.tuples(NODE_FRONTS, st.lists(st.sampled_from(NODE_LINES), max_size=4))
 
@@ -193,6 +201,30 @@ def test_x10_text_in_a_node_is_no_news_for_the_rules_of_a_site(tmp_path: Path):
     assert workspace.resident._versions == before
     workspace.update(tmp_path / "two.md", front.format("two") + "text\n\n[x](/gone)\n")
     assert workspace.resident._versions != before
+
+
+def test_x10_a_link_in_a_node_is_news_for_the_rules_of_sites_alone(tmp_path: Path):
+    """X10. How the site stands is kept until a node says that it lives elsewhere."""
+    (tmp_path / "prosa.toml").touch()
+    front = "---\nid: {0}\ntype: page\ntitle: {0}\n{1}---\n"
+    skill = "---\nname: {0}\ndescription: Counts the words of all kinds of long texts.\n---\nCount.\n"
+    write(tmp_path, "index.md", front.format("one", "") + "[x](/two)\n")
+    write(tmp_path, "two.md", front.format("two", "") + "text\n")
+    for name in ("left", "right"):
+        write(tmp_path, f"skills/{name}/SKILL.md", skill.format(name))
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    resident = workspace.resident
+    skills, nodes = (resident._whole[name] for name in ("near-duplicate-description", "unresolved-inline-link"))
+    standing = resident.names._derived["standing", "standing"]
+    workspace.update(tmp_path / "two.md", front.format("two", "") + "[x](/gone)\n")
+    assert resident._whole["near-duplicate-description"] is skills
+    assert resident._whole["unresolved-inline-link"] is not nodes
+    assert resident.names._derived["standing", "standing"] is standing
+    news = workspace.update(
+        tmp_path / "two.md", front.format("two", "canonical_url: https://x.org/gone\n") + "[x](/gone)\n"
+    )
+    assert resident.names._derived["standing", "standing"] is not standing
+    assert [each.rule for each in news[tmp_path / "two.md"]] == []
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ _T = TypeVar("_T")
 State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 """``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
-Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "schemas", "called"]
+Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called"]
 """What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
-which ids exist and are named, the nodes of sites, files that are no documents, the names of documents and relations."""
+which ids exist and are named, the nodes of sites, which documents are nodes and the URLs that they claim, files that
+are no documents, the names of documents and relations."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """A query of a document about the others: a key, the anchors of one, the file at a path, a derived value."""
@@ -274,6 +275,8 @@ def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts |
         return _called(before) != _called(after)
     if basis == "sites":
         return "mdh" in (before.dialect, after.dialect) and before != after
+    if basis == "standing":
+        return "mdh" in (before.dialect, after.dialect) and _standing(before) != _standing(after)
     return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
 
 
@@ -284,6 +287,11 @@ def _comes_with(basis: Basis, facts: DocumentFacts | None) -> bool:
     if basis == "ids":
         return facts is not None and len(_ids(facts)) > NO_IDS
     return basis != "schemas"
+
+
+def _standing(facts: DocumentFacts) -> tuple[str, object]:
+    """Return what decides on the site of a node and its address, besides its path."""
+    return facts.dialect, facts.extra.get("canonical")
 
 
 NO_IDS = 2

@@ -35,7 +35,7 @@ from prosa.rules.rule import Corpus, DocumentFacts, Rule, found_in_corpus
 from prosa.source import Span
 
 _SITES: DialectName = "mdh"
-"""The dialect whose documents form sites, which rules of other dialects query too."""
+"""The dialect whose documents form sites."""
 
 
 class ResidentCorpus(Struct, eq=False):
@@ -197,7 +197,7 @@ class ResidentCorpus(Struct, eq=False):
             touched.update(self._whole.pop(gone)[1])
         for each in rules:
             rule = each.rule
-            version = tuple(self._versions.get(name or "", 0) for name in ("", rule.dialect, _SITES))
+            version = tuple(self._versions.get(name or "", 0) for name in ("", rule.dialect))
             if rule.name in self._whole and self._whole[rule.name][0] == version:
                 continue
             found: dict[Path, list[Problem]] = {}

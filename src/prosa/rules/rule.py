@@ -330,8 +330,8 @@ class RuleSet(Struct, Generic[M], eq=False):
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> "Callable[[CorpusCheck], CorpusCheck]":
-        """Declare a rule of many documents together. It may use the content of documents of its dialect and of the
-        nodes of sites, of all others only path, dialect and ids; its findings are in documents of its dialect."""
+        """Declare a rule of many documents together. It may use the content of documents of its dialect, of all others
+        only path, dialect and ids; its findings are in documents of its dialect."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
@@ -31,9 +31,8 @@ def unresolved_inline_link(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     left = MAX_SUGGESTIONS
     for site in sites(corpus) if corpus.complete else ():
         for page in site.nodes:
-            for href, span in page.facts.extra.get("links", ()):
-                path = site.path(page, href)
-                if path is None or path in site.names or site.leads.what(path):
+            for path, href, span in site.links(page):
+                if site.page_at(path) is not None or site.leads.what(path):
                     continue
                 left -= 1
                 guess = site.like(path) if left >= 0 else None
@@ -52,16 +51,14 @@ def inline_link_to_no_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     destination."""
     for site in sites(corpus):
         for page in site.nodes:
-            for href, span in page.facts.extra.get("links", ()):
-                path = site.path(page, href)
-                what = _what(path, site) if path is not None else None
-                if what is not None:
+            for path, href, span in site.links(page):
+                if (what := _what(path, site)) is not None:
                     message = f"the link `{shown(href)}` leads to {what}, not to a node"
                     yield page.real, Finding(message, span_of(span), (_NO_NODE_NOTE,))
 
 
 def _what(path: str, site: Site) -> str | None:
-    page = site.names.get(path)
+    page = site.page_at(path)
     if page is None:
         return site.leads.what(path)
     return None if page.is_node else "a document without `id` and `type`"
@@ -77,13 +74,12 @@ def unresolved_link_target(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     It is silent unless all documents of the site are known."""
     left = MAX_SUGGESTED_IDS
     for site in sites(corpus) if corpus.complete else ():
-        other_names = _other_names(site)
         for page in site.nodes:
             for kind, target, span in page.facts.extra.get("targets", ()):
                 if _resolves(kind, target, page, site):
                     continue
                 left -= 1
-                note, guess = _note(kind, target, site, other_names) if left >= 0 else ("", None)
+                note, guess = _note(kind, target, site) if left >= 0 else ("", None)
                 what = "no node of the site has the id" if kind == "id" else "nothing of the site is at"
                 yield (
                     page.real,
@@ -100,23 +96,18 @@ def _resolves(kind: str, target: str, page: Page, site: Site) -> bool:
     if kind == "id":
         return target in site.by_id
     path = site.path(page, target)
-    return path is None or path in site.names or site.leads.what(path) is not None
+    return path is None or site.page_at(path) is not None or site.leads.what(path) is not None
 
 
-def _note(kind: str, target: str, site: Site, other_names: Mapping[str, str]) -> tuple[str, str | None]:
+def _note(kind: str, target: str, site: Site) -> tuple[str, str | None]:
     """Return what to do, and the target that was most likely meant."""
     if kind != "id":
         guess = site.like(target)
-    elif target in other_names:
-        return f"that is another name of the node `{other_names[target]}`; a target is an id", None
+    elif target in site.other_names:
+        return f"that is another name of the node `{site.other_names[target]}`; a target is an id", None
     else:
         guess = nearest(target, site.by_id)
     return (f"did you mean `{guess}`?" if guess else "a target is the id of a node, or `url:` and a URL"), guess
-
-
-def _other_names(site: Site) -> Mapping[str, str]:
-    """Return titles and aliases, and the ids behind them (HA22: they find, they do not resolve)."""
-    return {each.name: page.id for page in site.nodes if page.id for each in page.facts.defs if each.kind != "id"}
 
 
 @RULES.corpus("MH060", "wikilink-in-node", Severity.WARNING)
@@ -124,9 +115,10 @@ def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a wikilink, which no client of a site follows (H3, HA22). The finding points at the wikilink. Where exactly
     one node has that id, title or alias, a fix writes the link to it."""
     for pages in neighbours(corpus):
-        names = _urls_by_name(pages)
-        for page in pages:
-            for target, label, fragment, embed, pair in page.facts.extra.get("wikilinks", ()):
+        linking = [page for page in pages if page.facts.extra.get("wikilinks")]
+        names = _urls_by_name(pages) if linking else {}
+        for page in linking:
+            for target, label, fragment, embed, pair in page.facts.extra["wikilinks"]:
                 span = span_of(pair)
                 url = names.get(target.strip().lower(), "")
                 fix = _as_link(url, label or target, fragment, span) if url and not embed else None
@@ -160,11 +152,8 @@ def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find two documents of a site that live at one URL (H7, H21 MUST 1). The finding points at the id of the later
     one, or of the one of them that is a node."""
     for site in sites(corpus):
-        first: dict[str, Page] = {}
-        for page in site.pages:
-            earlier = first.setdefault(unquote(page.url).rstrip("/"), page)
-            if earlier is page or not (page.is_node or earlier.is_node):
-                continue
+        for numbers in site.standing.collisions:
+            earlier, page = (site.pages[number] for number in numbers)
             at, other = (page, earlier) if page.is_node else (earlier, page)
             message = f"`{at.url}` is the URL of {other.facts.path} too (MDH conformance, MUST 1)"
             notes = ("a server can give only one of them; rename a file",)
@@ -196,7 +185,7 @@ def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
 def site_without_root(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a site without a node at `/`, where agents start (H7). The finding points at the id of the first node."""
     for site in sites(corpus) if corpus.complete else ():
-        page = site.names.get("/")
+        page = site.page_at("/")
         if page is None or not page.is_node:
             first = site.nodes[0]
             message = "the site has no node at `/`, where agents start reading"
@@ -220,7 +209,7 @@ def site_index_mismatch(corpus: Corpus) -> Iterator[_Located]:
     """
     files = corpus.files
     for site in sites(corpus) if corpus.complete else ():
-        home = site.names.get("/")
+        home = site.page_at("/")
         at = home if home is not None and home.is_node else site.nodes[0]
         for name, judge in _INDEXES.items():
             path = site.root / "mdh" / f"{name}.json"
@@ -306,6 +295,10 @@ _INDEXES: dict[str, Callable[[Site, _Entries, Page], Iterator[_Located]]] = {
 # Actions that several nodes of a site declare, by id (H11, HA13).
 
 
+_Action: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...], tuple[int, int]]
+"""An action as it travels: id, method, URL, contract, span."""
+
+
 class Declared(NamedTuple):
     """One declaration. ``contract`` maps the parts beyond method and URL to JSON."""
 
@@ -316,6 +309,12 @@ class Declared(NamedTuple):
     contract: dict[str, str]
     span: Span
 
+    @classmethod
+    def of(cls, page: Page, action: _Action) -> Declared:
+        """Return the declaration of an action of a node."""
+        name, method, url, contract, span = action
+        return cls(page, name, method, url, dict(contract), span_of(span))
+
     def seen_from(self, other: Declared) -> str:
         """Return the place of a declaration, relative to another one."""
         return "this node too" if self.page is other.page else self.page.facts.path
@@ -324,13 +323,13 @@ class Declared(NamedTuple):
 def repeated(corpus: Corpus) -> Iterator[tuple[Declared, Declared]]:
     """Yield the first declaration of an id in a site with each later one."""
     for pages in neighbours(corpus):
-        first: dict[str, Declared] = {}
+        first: dict[str, tuple[Page, _Action]] = {}
         for page in pages:
-            for name, method, url, contract, span in page.facts.extra.get("actions", ()):
-                later = Declared(page, name, method, url, dict(contract), span_of(span))
-                earlier = first.setdefault(name, later)
-                if earlier is not later:
-                    yield earlier, later
+            for action in page.facts.extra.get("actions", ()):
+                mine = page, action
+                earlier = first.setdefault(action[0], mine)
+                if earlier is not mine:
+                    yield Declared.of(*earlier), Declared.of(*mine)
 
 
 def same_call(one: Declared, other: Declared) -> bool:

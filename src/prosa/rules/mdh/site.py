@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from posixpath import commonpath
 from urllib.parse import unquote
@@ -12,14 +12,17 @@ from urllib.parse import unquote
 from msgspec import Struct, field
 
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.url import md_url, names_of, resolve
+from prosa.dialects.mdh.url import Destination, md_url, names_of, resolve
 from prosa.graph.sites import INDEX_NAMES, Sites, below
+from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus, DocumentFacts
 from prosa.source import FileProblem, Files, Span
+from prosa.source.values import kept
 
 
-class Page(Struct, frozen=True):
-    """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`."""
+class Page(Struct, frozen=True, dict=True):
+    """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`. Of one that is no
+    node only path and dialect of its ``facts`` are used: they may be older."""
 
     real: Path
     facts: DocumentFacts
@@ -41,29 +44,35 @@ class Page(Struct, frozen=True):
         """Where to point at the whole node."""
         return span_of(self.facts.extra.get("anchor", (0, 0)))
 
+    @kept
+    def destinations(self) -> tuple[Destination, ...]:
+        """Where the links of its body lead, in their order."""
+        return tuple(resolve(self.url, href) for href, _ in self.facts.extra.get("links", ()))
+
 
 class Site(Struct, frozen=True, eq=False, dict=True):
-    """One site below ``root``. ``pages`` are its documents in the order of the corpus; ``origins`` are the addresses
-    that are this site: those of a `canonical_url` whose path is the node's own URL."""
+    """One site. ``pages`` are its documents in the order of the corpus, ``nodes`` those that are nodes."""
 
-    root: Path
+    standing: Standing
     pages: tuple[Page, ...]
-    origins: frozenset[str]
+    nodes: tuple[Page, ...]
     files: Files
 
-    @cached_property
-    def nodes(self) -> tuple[Page, ...]:
-        """The documents that are nodes."""
-        return tuple(page for page in self.pages if page.is_node)
+    @property
+    def root(self) -> Path:
+        """Its root folder."""
+        return self.standing.root
+
+    def page_at(self, path: str) -> Page | None:
+        """Return the document that a decoded URL path leads to: by file name first, then `/node/ID` (H7), then by the
+        path of a `canonical_url`."""
+        at = self.standing.names.get(path)
+        return self.pages[at] if at is not None else self._named.get(path)
 
     @cached_property
-    def names(self) -> Mapping[str, Page]:
-        """Every decoded URL path that leads to a document: by file name first, then `/node/ID` (H7), then by the path
-        of a `canonical_url`."""
+    def _named(self) -> Mapping[str, Page]:
+        """The nodes by what they say of themselves."""
         found: dict[str, Page] = {}
-        for page in self.pages:
-            for name in names_of(page.name, stands=page.url.endswith("/")):
-                found.setdefault(name, page)
         for page in self.nodes:
             if page.id:
                 found.setdefault(f"/node/{page.id}", page)
@@ -85,54 +94,132 @@ class Site(Struct, frozen=True, eq=False, dict=True):
             found.setdefault(page.id, page)
         return found
 
+    @cached_property
+    def other_names(self) -> Mapping[str, str]:
+        """Titles and aliases, and the ids behind them (HA22: they find, they do not resolve)."""
+        return {each.name: page.id for page in self.nodes if page.id for each in page.facts.defs if each.kind != "id"}
+
     def path(self, page: Page, href: str) -> str | None:
         """Return the URL path on this site that a link leads to, decoded; None for one that leads elsewhere (HA5)."""
-        found = resolve(page.url, href)
-        return found.path if not found.origin or found.origin in self.origins else None
+        return self._inside(resolve(page.url, href))
+
+    def links(self, page: Page) -> Iterator[tuple[str, str, tuple[int, int]]]:
+        """Yield the links of the body that lead to this site: the decoded URL path, and how and where it is written."""
+        for (href, pair), to in zip(page.facts.extra.get("links", ()), page.destinations, strict=True):
+            if (path := self._inside(to)) is not None:
+                yield path, href, pair
+
+    def _inside(self, to: Destination) -> str | None:
+        return to.path if not to.origin or to.origin in self.standing.origins else None
 
     def like(self, path: str) -> str | None:
         """Return the most likely intended URL of a node: one with the same last part, otherwise a similar one."""
+        likes = self.standing.likes
+        if path not in likes:
+            if len(likes) >= MAX_LIKES:
+                likes.clear()
+            likes[path] = self.standing.like(path)
+        return likes[path]
+
+
+MAX_LIKES = 1_000
+"""URLs that lead nowhere of which the most similar one is remembered."""
+
+
+class Standing(Struct, eq=False, dict=True):
+    """How the documents of one site stand, which few edits change. ``places`` are its pages as they were when they were
+    placed, ``nodes`` the numbers of those that are nodes. ``origins`` are the addresses that are this site: those of a
+    `canonical_url` whose path is the node's own URL. ``likes`` are the URLs that were compared."""
+
+    root: Path
+    origins: frozenset[str]
+    places: list[Page]
+    nodes: tuple[int, ...]
+    likes: dict[str, str | None] = field(default_factory=dict)
+
+    @kept
+    def names(self) -> Mapping[str, int]:
+        """The number of the document at every decoded URL path that the name of a file gives."""
+        found: dict[str, int] = {}
+        for at, page in enumerate(self.places):
+            for name in names_of(page.name, stands=page.url.endswith("/")):
+                found.setdefault(name, at)
+        return found
+
+    @kept
+    def collisions(self) -> Sequence[tuple[int, int]]:
+        """The numbers of documents that live at the URL of an earlier one, with that one; one of them is a node."""
+        first: dict[str, int] = {}
+        found: list[tuple[int, int]] = []
+        for at, page in enumerate(self.places):
+            earlier = first.setdefault(unquote(page.url).rstrip("/"), at)
+            if earlier != at and (page.is_node or self.places[earlier].is_node):
+                found.append((earlier, at))
+        return found
+
+    def like(self, path: str) -> str | None:
+        """Return the URL of a node that is most like one that leads nowhere."""
         last = path.rstrip("/").rpartition("/")[2].lower()
         same = self._by_last_part.get(last.removesuffix(".md").removesuffix(".html"), [])
-        return same[0] if len(same) == 1 else nearest(path, (page.url for page in self.nodes))
+        return same[0] if len(same) == 1 else nearest(path, (self.places[at].url for at in self.nodes))
 
-    @cached_property
+    @kept
     def _by_last_part(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for page in self.nodes:
-            found.setdefault(page.url.rstrip("/").rpartition("/")[2].lower(), []).append(page.url)
+        for url in (self.places[at].url for at in self.nodes):
+            found.setdefault(url.rstrip("/").rpartition("/")[2].lower(), []).append(url)
         return found
+
+    def now(self, corpus: Corpus) -> Site:
+        """Return the site with the nodes as they are now."""
+        for at in self.nodes:
+            page = self.places[at]
+            facts = corpus.entries[page.real]
+            if facts is not page.facts:
+                self.places[at] = Page(page.real, facts, page.name, page.url)
+        return Site(self, tuple(self.places), tuple([self.places[at] for at in self.nodes]), corpus.files)
 
 
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
     """Return the sites of a corpus that have a node, in the order of their first documents; computed once for all
     rules. A link may lead to a node in a file without the name of a document."""
+    return tuple(each.now(corpus) for each in _standing(corpus)[0])
+
+
+def _standing(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
+    """Return how the sites of a corpus stand, and the nodes without a site. Both are kept while the corpus is."""
+    return corpus_names(corpus).derived("standing", "standing", partial(_placed, corpus))
+
+
+def _placed(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
     top = top_of(corpus)
     known = _sites(corpus, top)
     grouped: dict[str, list[Page]] = {}
-    for real, facts in corpus.entries.items() if known.roots else ():
+    alone: list[Path] = []
+    for real, facts in corpus.entries.items():
         path = real.as_posix()
-        root = known.root_of(path[len(top) :]) if path.startswith(top) else None
+        root = known.root_of(path[len(top) :]) if known.roots and path.startswith(top) else None
         if root is not None:
             name = below(root, path[len(top) :])
             url = md_url(name, stands=path[len(top) :] in known.readmes)
             grouped.setdefault(root, []).append(Page(real, facts, name, url))
-    found = (
-        Site(Path(top, root), tuple(pages), known.origins_of(root), corpus.files) for root, pages in grouped.items()
-    )
-    return tuple(site for site in found if site.nodes)
+        elif facts.dialect == "mdh":
+            alone.append(real)
+    found = [
+        Standing(
+            Path(top, root), known.origins_of(root), pages, tuple(at for at, each in enumerate(pages) if each.is_node)
+        )
+        for root, pages in grouped.items()
+    ]
+    return tuple(each for each in found if each.nodes), tuple(alone)
 
 
-def neighbours(corpus: Corpus) -> Iterator[tuple[Page, ...]]:
-    """Yield the nodes of every site together, and every node without a site alone (its ``url`` is empty)."""
-    placed: set[Path] = set()
-    for site in sites(corpus):
-        placed.update(page.real for page in site.nodes)
-        yield site.nodes
-    for real, facts in corpus.entries.items():
-        if facts.dialect == "mdh" and real not in placed:
-            yield (Page(real, facts, real.name, ""),)
+@lru_cache(maxsize=1)
+def neighbours(corpus: Corpus) -> tuple[tuple[Page, ...], ...]:
+    """Return the nodes of every site together, and every node without a site alone (its ``url`` is empty)."""
+    alone = ((Page(real, corpus.entries[real], real.name, ""),) for real in _standing(corpus)[1])
+    return (*(site.nodes for site in sites(corpus)), *alone)
 
 
 def md_urls(corpus: Corpus) -> Mapping[Path, str]:
