@@ -91,8 +91,9 @@ def index_of(value: Value, base: str) -> dict[str, str]:
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
     found: dict[str, str] = {}
     for each in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
-        if isinstance(each, Mapping) and isinstance(each.get("id"), str) and isinstance(each.get("md_url"), str):
-            found.setdefault(each["id"], led(base, each["md_url"]))
+        name, url = (each.get("id"), each.get("md_url")) if isinstance(each, Mapping) else (None, None)
+        if isinstance(name, str) and isinstance(url, str):
+            found.setdefault(name, led(base, url))
     return {name: url for name, url in found.items() if url}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import cast
 
 from prosa.data import Scalar, Sequence, Value, split_front_matter, to_value
 from prosa.data.yaml_write import write_yaml
@@ -60,9 +61,11 @@ def view_of(
     record = record_of(reading, path)
     written = _written(reading)
     own = own_id or next((each.name for each in record.definitions if each.kind == "id"), "") or path
+    node_id = _said(reading, "id") or own
+    kind = _said(reading, "type") or record.type or type_of(reading.name)
     fields: dict[str, Value] = {
-        "id": _said(reading, "id") or own,
-        "type": _said(reading, "type") or record.type or type_of(reading.name),
+        "id": node_id,
+        "type": kind,
         "title": record.title,
         "links": [link._asdict() for link in links],
         "actions": [dict(action) for action in actions],
@@ -75,9 +78,9 @@ def view_of(
         path=path,
         url=url,
         dialect=reading.name,
-        id=fields["id"],
-        type=fields["type"],
-        title=fields["title"],
+        id=node_id,
+        type=kind,
+        title=record.title,
         summary=summary_of(reading, written),
         layout=_layout(reading),
         markdown=text.encode("utf-8"),
@@ -164,8 +167,7 @@ def _text(value: Value) -> str:
 def _actions(reading: DialectReading[object], derived: Mapping[str, Value]) -> tuple[Mapping[str, Value], ...]:
     if (model := reading.model_of(MDH)) is not None:
         return tuple(map(action_value, model.actions))
-    found = derived.get("actions", ())
-    return tuple(found)
+    return tuple(cast("list[dict[str, Value]]", derived.get("actions", [])))  # as `view_of` made them
 
 
 # Fields added to a document's front matter, the author's text unchanged around them (H9). Where lines can be added to

@@ -24,13 +24,15 @@ OTHERS = "Documents"
 
 def nodes_index(rows: Iterable[NodeRow], prefix: str = "") -> dict[str, Value]:
     """Return `/mdh/nodes.json`."""
-    nodes = [{"id": row.id, "type": row.type, "title": row.title, "md_url": f"{prefix}{row.url}"} for row in rows]
+    nodes: list[Value] = [
+        {"id": row.id, "type": row.type, "title": row.title, "md_url": f"{prefix}{row.url}"} for row in rows
+    ]
     return {"spec": SPEC, "nodes": nodes}
 
 
 def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[str, Value]:
     """Return `/mdh/actions.json`, from pairs of a node's id and an action."""
-    listed = [{"id": action.get("id"), "node_id": node, **_without_id(action)} for node, action in actions]
+    listed: list[Value] = [{"id": action.get("id"), "node_id": node, **_without_id(action)} for node, action in actions]
     return {"spec": SPEC, "actions": listed}
 
 
@@ -131,7 +133,8 @@ def listing_of(
     of the site, which precedes its links; they lead to one ``form`` of each node if it is set.
     """
     title = folder.rstrip("/").rpartition("/")[2] or site
-    fields: dict[str, Value] = {"id": listing_id(folder), "type": "folder", "title": title}
+    own = listing_id(folder)
+    fields: dict[str, Value] = {"id": own, "type": "folder", "title": title}
     if folder:
         fields["links"] = [{"rel": "in_section", "target": above or listing_id(folder_above(folder))}]
     inner = [(each[len(folder) :], url_of(f"{each}index.md")) for each in folders]
@@ -144,7 +147,7 @@ def listing_of(
         path="",
         url=url_of(f"{folder}index.md"),
         dialect="listing",
-        id=fields["id"],
+        id=own,
         type="folder",
         title=title,
         summary="",

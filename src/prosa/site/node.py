@@ -98,8 +98,8 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
 def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
     """Return the node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
     whole = value if isinstance(value, Mapping) else {}
-    below = next((key for key in _FRONT if isinstance(whole.get(key), Mapping)), "")
-    fields = whole if "actions" in whole or "action" in whole or not below else whole[below]
+    nested = ((key, each) for key in _FRONT if isinstance(each := whole.get(key), Mapping))
+    below, fields = ("", whole) if "actions" in whole or "action" in whole else next(nested, ("", whole))
     found = [item for key in ("actions", "action") for item in _many(fields.get(key))]
     actions = tuple(item for item in found if isinstance(item, Mapping))
     md_url = led(url, _text(whole.get("md_url"))) if url and whole.get("md_url") else url
@@ -108,7 +108,7 @@ def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
     links = tuple(_link(each) for each in _many(fields.get("links")) if isinstance(each, Mapping))[:MAX_LINKS]
     empty = not any(key not in _OWN for key in fields)
     notes = _notes(no_front=empty, singular=fields.get("action") is not None, links=links)
-    if below and fields is not whole:
+    if below:
         notes = (BELOW.format(below), *notes)
     node_id, kind, title, summary = (_text(fields.get(key)) for key in ("id", "type", "title", "summary"))
     read = replace(read, id=node_id, type=kind, title=title, summary=summary)

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 
 from msgspec import Struct
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.schema import ArgumentProblem, Schema, SchemaError, typed_arguments
@@ -42,12 +42,14 @@ class Offer(Struct, frozen=True):
     def given(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """Return the input of `build_request` from the arguments."""
         names = self.contract.path_names
-        found: dict[str, Value] = {"path": {}, "query": {}}
+        path: dict[str, Value] = {}
+        query: dict[str, Value] = {}
+        found: dict[str, Value] = {"path": path, "query": query}
         for name, value in arguments.items():
             if name == BODY and takes_body(self.contract):
                 found["body"] = value
             else:
-                found["path" if name in names else "query"][name] = value
+                (path if name in names else query)[name] = value
         return found
 
 
@@ -70,14 +72,14 @@ def offer_of(action: Mapping[str, Value], site_root: str) -> Offer | str:
     names = (*contract.path_names, *contract.parameters)
     if wrong := _wrong(contract, names, away=away):
         return wrong
-    properties = {name: _parameter(contract, name) for name in names}
-    required = [name for name in names if name in contract.path_names or _is_required(contract, name)]
+    properties: dict[str, Value] = {name: _parameter(contract, name) for name in names}
+    required: list[Value] = [name for name in names if name in contract.path_names or _is_required(contract, name)]
     if takes_body(contract):
         properties[BODY], wanted = body_schema(contract, f"#/properties/{BODY}")
         required += [BODY] if wanted else []
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     title = action.get("title")
-    return Offer(contract, title if isinstance(title, str) else "", schema)
+    schema: dict[str, Value] = {"type": "object", "properties": properties, "required": required}
+    return Offer(contract, title if isinstance(title, str) else "", schema | {"additionalProperties": False})
 
 
 def _wrong(contract: Contract, names: tuple[str, ...], *, away: bool) -> str:
@@ -97,18 +99,21 @@ def _is_required(contract: Contract, name: str) -> bool:
     return name in contract.required and not (isinstance(described, Mapping) and "default" in described)
 
 
-def _parameter(contract: Contract, name: str) -> Mapping[str, Value]:
+def _parameter(contract: Contract, name: str) -> dict[str, Value]:
     """Return the schema of a parameter as the page describes it, else a text: everything in a URL is text."""
     described = contract.described.get(name)
     if isinstance(described, Mapping) and not _has_key(described, {"$ref", *_ANCHORED}):
+        schema = dict(described)
         try:
-            return dict(Schema(dict(described)).raw)
+            Schema(schema)
         except SchemaError:
             pass
+        else:
+            return schema
     return {"type": "string"}
 
 
-def body_schema(contract: Contract, place: str) -> tuple[Mapping[str, Value], bool]:
+def body_schema(contract: Contract, place: str) -> tuple[dict[str, Value], bool]:
     """Return the schema of the body, and whether there must be one. References into it point to its new ``place``, a
     pointer with `#`. A schema that cannot be moved is an open object here, and the body is still checked against the
     whole before it is sent."""
@@ -118,14 +123,18 @@ def body_schema(contract: Contract, place: str) -> tuple[Mapping[str, Value], bo
             return {"type": "object", "description": f"checked against {shown(contract.body_schema_url, 200)}"}, True
         return ({}, False) if is_json(contract.media_type) else ({"type": "string"}, False)
     wanted = not schema.valid({})
-    moved = schema.raw if isinstance(schema.raw, bool) or _has_key(schema.raw, _ANCHORED) else _moved(schema.raw, place)
-    fits = isinstance(moved, Mapping) and moved is not schema.raw
-    return (moved if fits else {"type": "object"}), wanted
+    if not isinstance(schema.raw, Mapping) or _has_key(schema.raw, _ANCHORED):
+        return {"type": "object"}, wanted
+    return _moved_in(schema.raw, place), wanted
+
+
+def _moved_in(schema: Mapping[str, Value], place: str) -> dict[str, Value]:
+    return {key: each if key in _DATA else _reference(key, each, place) for key, each in schema.items()}
 
 
 def _moved(value: Value, place: str) -> Value:
     if isinstance(value, Mapping):
-        return {key: each if key in _DATA else _reference(key, each, place) for key, each in value.items()}
+        return _moved_in(value, place)
     return [_moved(each, place) for each in value] if isinstance(value, list) else value
 
 
@@ -135,8 +144,8 @@ def _reference(key: str, value: Value, place: str) -> Value:
     return _moved(value, place)
 
 
-def _has_key(value: Value, names: set[str] | frozenset[str]) -> bool:
-    waiting = [value]
+def _has_key(value: Plain, names: set[str] | frozenset[str]) -> bool:
+    waiting: list[Plain] = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, Mapping):
@@ -148,9 +157,10 @@ def _has_key(value: Value, names: set[str] | frozenset[str]) -> bool:
     return False
 
 
-def _size(value: Value) -> int:
+def _size(value: Plain) -> int:
     """Return characters and values, counted no further than they matter."""
-    total, waiting = 0, [value]
+    total = 0
+    waiting: list[Plain] = [value]
     while waiting and total <= MAX_ACTION:
         each = waiting.pop()
         total += 1
@@ -178,8 +188,8 @@ def arranged(
     """
     schema = contract.body_schema or schema
     known = (*contract.path_names, *contract.parameters, *_properties(schema))
-    path: dict[str, list[str]] = {}
-    query: dict[str, list[str]] = {}
+    path: dict[str, list[Value]] = {}
+    query: dict[str, list[Value]] = {}
     body: list[tuple[str, str]] = []
     problems: list[RequestProblem] = []
     for name, text in pairs:
@@ -224,7 +234,7 @@ def _typed(schema: Schema | None, body: list[tuple[str, str]], problems: list[Re
         return None
 
 
-def _single(grouped: Mapping[str, list[str]]) -> dict[str, Value]:
+def _single(grouped: Mapping[str, list[Value]]) -> dict[str, Value]:
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in grouped.items()}
 
 

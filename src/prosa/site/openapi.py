@@ -6,11 +6,12 @@ In: actions as nodes declare them. Out: plain data. An action that is not offere
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.regex import regex
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth
 from prosa.site.offer import Offer, body_schema, offer_of, takes_body
@@ -33,9 +34,9 @@ _INDEXES = {
 class _Document(Struct):
     """What has been written of the document."""
 
-    paths: dict[str, dict[str, Value]] = field(default_factory=dict)
-    schemas: dict[str, Value] = field(default_factory=lambda: {"Problem": _PROBLEM})
-    security: dict[str, Value] = field(default_factory=dict)
+    paths: dict[str, dict[str, Plain]] = field(default_factory=dict)
+    schemas: dict[str, Plain] = field(default_factory=lambda: {"Problem": _PROBLEM})
+    security: dict[str, Plain] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
 
     def own_id(self, text: str) -> str:
@@ -51,7 +52,7 @@ class _Document(Struct):
 
 def openapi(
     name: str, actions: Iterable[Mapping[str, Value]], *, origin: str = "", prefix: str = "", indexes: bool = True
-) -> dict[str, Value]:
+) -> dict[str, Plain]:
     """Return the description of the site called ``name``. URLs of actions start at the root of the host (H11), those
     of its ``indexes``, which a site beside another one does not have, at its ``prefix``."""
     made = _Document()
@@ -70,10 +71,11 @@ def openapi(
     }
 
 
-def _index(own: str, index: str, about: str, fields: list[str]) -> dict[str, Value]:
-    item = {"type": "object", "properties": {each: {"type": "string"} for each in fields}, "required": fields}
-    listed = {"type": "object", "properties": {"spec": {"type": "string"}, index: {"type": "array", "items": item}}}
-    answer = {"description": about, "content": {"application/json": {"schema": listed | {"required": ["spec", index]}}}}
+def _index(own: str, index: str, about: str, fields: list[str]) -> dict[str, Plain]:
+    item: Plain = {"type": "object", "properties": {each: {"type": "string"} for each in fields}, "required": fields}
+    properties: Plain = {"spec": {"type": "string"}, index: {"type": "array", "items": item}}
+    schema: Plain = {"type": "object", "properties": properties, "required": ["spec", index]}
+    answer: Plain = {"description": about, "content": {"application/json": {"schema": schema}}}
     return {"operationId": own, "summary": about, "security": [], "responses": {"200": answer}}
 
 
@@ -86,7 +88,7 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
     if method in methods:
         return
     own = made.own_id(contract.id)
-    operation: dict[str, Value] = {"operationId": own, "summary": offer.title or contract.id}
+    operation: dict[str, Plain] = {"operationId": own, "summary": offer.title or contract.id}
     if isinstance(about := action.get("description"), str) and about:
         operation["description"] = about
     fixed = list(_fixed(query))
@@ -95,7 +97,7 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
     if takes_body(contract):
         place = f"{own}.body"
         made.schemas[place], required = body_schema(contract, f"#/components/schemas/{place}")
-        content = {contract.media_type: {"schema": {"$ref": f"#/components/schemas/{place}"}}}
+        content: Plain = {contract.media_type: {"schema": {"$ref": f"#/components/schemas/{place}"}}}
         operation["requestBody"] = {"required": required, "content": content}
     operation["security"] = _security(made, contract.auth)
     operation["responses"] = {
@@ -105,7 +107,7 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
     methods[method] = operation
 
 
-def _answer(about: str, media_type: str, schema: Value) -> dict[str, Value]:
+def _answer(about: str, media_type: str, schema: Plain) -> Plain:
     return {"description": about, "content": {media_type: {"schema": schema}}}
 
 
@@ -130,11 +132,12 @@ def _fixed(query: str) -> Iterable[dict[str, Value]]:
 
 
 def _parameters(offer: Offer) -> Iterable[dict[str, Value]]:
-    contract, required = offer.contract, offer.parameters["required"]
+    contract = offer.contract
+    properties = cast("dict[str, Value]", offer.parameters["properties"])  # as `offer_of` made them
+    required = cast("list[Value]", offer.parameters["required"])
     for name in (*contract.path_names, *contract.parameters):
-        schema = offer.parameters["properties"][name]
         place = "path" if name in contract.path_names else "query"
-        yield {"name": name, "in": place, "required": name in required, "schema": schema}
+        yield {"name": name, "in": place, "required": name in required, "schema": properties[name]}
 
 
 def _security(made: _Document, auth: Auth) -> list[Value]:
@@ -144,11 +147,13 @@ def _security(made: _Document, auth: Auth) -> list[Value]:
     scheme: dict[str, Value] = {"type": "http", "scheme": "bearer"}
     name = auth.type
     if auth.type == "api_key":
-        scheme = {"type": "apiKey", "in": auth.place, "name": auth.name or DEFAULT_KEY_NAME[auth.place]}
-        name = f"api_key.{auth.place}.{_ODD.sub('-', scheme['name'])}"
+        key = auth.name or DEFAULT_KEY_NAME[auth.place]
+        scheme = {"type": "apiKey", "in": auth.place, "name": key}
+        name = f"api_key.{auth.place}.{_ODD.sub('-', key)}"
     elif auth.type == "cookie":
-        scheme = {"type": "apiKey", "in": "cookie", "name": auth.name or "session"}
-        name = f"cookie.{_ODD.sub('-', scheme['name'])}"
+        key = auth.name or "session"
+        scheme = {"type": "apiKey", "in": "cookie", "name": key}
+        name = f"cookie.{_ODD.sub('-', key)}"
     if auth.token_help:
         scheme["description"] = auth.token_help
     made.security.setdefault(name, scheme)

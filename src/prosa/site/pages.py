@@ -78,11 +78,12 @@ def items_of(answer: Value) -> list[Value]:
 def value_at(parts: Parts, answer: Value) -> Value:
     """Return what a singular path leads to, None where it leads nowhere (RFC 9535, HA18)."""
     for part in parts:
-        is_name = isinstance(part, str) and isinstance(answer, dict) and part in answer
-        is_index = isinstance(part, int) and isinstance(answer, list) and -len(answer) <= part < len(answer)
-        if not (is_name or is_index):
+        if isinstance(part, str) and isinstance(answer, dict):
+            answer = answer.get(part)
+        elif isinstance(part, int) and isinstance(answer, list) and -len(answer) <= part < len(answer):
+            answer = answer[part]
+        else:
             return None
-        answer = answer[part]
     return answer
 
 

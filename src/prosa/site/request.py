@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlspl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth, Contract, read_contract
@@ -68,7 +68,7 @@ class Request(Struct, frozen=True):
         query = urlencode(self.sent_query(show=show), safe="*", quote_via=quote)
         return f"{self.url}?{query}" if query else self.url
 
-    def as_dict(self, *, show: bool = False) -> dict[str, Value]:
+    def as_dict(self, *, show: bool = False) -> dict[str, Plain]:
         """Return the keys of `prosa call --dry-run --format json`."""
         return {
             "method": self.method,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from posixpath import splitext
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
@@ -179,8 +179,9 @@ def _listed_nodes(beside: Mapping[str, Reply], root: str) -> Iterator[str]:
 
 def _listed_actions(beside: Mapping[str, Reply]) -> Iterator[tuple[str, str]]:
     for each in entries_of(beside[ACTIONS_INDEX], "actions") or ():
-        if isinstance(each.get("url"), str) and isinstance(each.get("id"), str):
-            yield each["url"], each["id"]
+        url, name = each.get("url"), each.get("id")
+        if isinstance(url, str) and isinstance(name, str):
+            yield url, name
 
 
 def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
@@ -189,7 +190,7 @@ def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
     listed = value.get(name) if isinstance(value, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         return None
-    return listed
+    return cast("list[dict[str, Value]]", listed)
 
 
 def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: AskAll) -> dict[str, PageSeen]:

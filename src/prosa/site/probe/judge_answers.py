@@ -11,7 +11,17 @@ from prosa.data import Value
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.jsonpath import Parts
 from prosa.site.pages import value_at
-from prosa.site.probe.evidence import MARKDOWN, Evidence, Mark, NodeSeen, Outcome, PageSeen, Reply, judged
+from prosa.site.probe.evidence import (
+    MARKDOWN,
+    CallSeen,
+    Evidence,
+    Mark,
+    NodeSeen,
+    Outcome,
+    PageSeen,
+    Reply,
+    judged,
+)
 
 _META = ("meta", "front_matter", "frontmatter")
 """Where the JSON of a node may have its front matter when it is not at the top (HA8)."""
@@ -57,13 +67,14 @@ def json_agrees(evidence: Evidence) -> Outcome:
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         node = nodes.get(page.url)
-        return _difference(node, reply.value) if node is not None else None
+        value = reply.value
+        return _difference(node, value) if node is not None and isinstance(value, dict) else None
 
     return _each(evidence, "json", look, only=lambda page: _has_object(page.answer("json")))
 
 
 def _difference(node: NodeSeen, value: dict[str, Value]) -> str | None:
-    inner = next((value[key] for key in _META if isinstance(value.get(key), dict)), value)
+    inner = next((each for key in _META if isinstance(each := value.get(key), dict)), value)
     fields = value if "id" in value or "title" in value else inner
     for name, text in (("id", node.model.id), ("type", node.model.type), ("title", node.model.title)):
         if text is not None and str(fields.get(name)) != text.text:
@@ -246,7 +257,7 @@ def listing_envelope(evidence: Evidence) -> Outcome:
     return judged(wrong, len(listings), "listing", "listings without required input")
 
 
-def _calls(evidence: Evidence) -> Value:
+def _calls(evidence: Evidence) -> tuple[CallSeen, ...] | None:
     assert evidence.site is not None
     return evidence.site.calls
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prosa.data import Mapping, Node, Scalar, Sequence, Value
+from prosa.data import Mapping, Node, Scalar, Sequence
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.fields import METHODS, action_url_form
@@ -102,7 +102,7 @@ def _incomplete(node: NodeSeen) -> Iterator[Mark]:
             yield node.mark(action.method.span.start, message)
 
 
-def _of_form(name: str, raw: Value) -> str:
+def _of_form(name: str, raw: Node | None) -> str:
     complaint = action_url_form(raw.text) if name == "url" and isinstance(raw, Scalar) else None
     return complaint or "is not text"
 

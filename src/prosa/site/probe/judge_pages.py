@@ -112,7 +112,7 @@ def _nodes_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
     listed = entries_of(reply, "nodes")
     if listed is None:
         return
-    by_id = {each["id"]: each for each in reversed(listed) if isinstance(each.get("id"), str)}
+    by_id = {name: each for each in reversed(listed) if isinstance(name := each.get("id"), str)}
     for node in evidence.nodes:
         entry = by_id.pop(node.id, None)
         if entry is None:
