@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from prosa.data.tree import Entry, Mapping, Node, Plain, Scalar, Sequence, Style, Value, to_value
+from prosa.data.tree import Entry, Mapping, Node, Plain, Scalar, Sequence, Style, Value, items_of, members_of, to_value
 
 if TYPE_CHECKING:
     from prosa.data.front_matter import FrontMatter, split_front_matter
@@ -30,7 +30,9 @@ __all__ = [
     "Style",
     "Value",
     "format_pointer",
+    "items_of",
     "key_span_at",
+    "members_of",
     "nested_deeper",
     "node_at",
     "parse_json",

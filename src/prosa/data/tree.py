@@ -81,3 +81,13 @@ def to_value(node: Node) -> Value:
     if isinstance(node, Sequence):
         return [to_value(item) for item in node.items]
     return {entry.key.text: to_value(entry.value) for entry in node.entries}
+
+
+def items_of(value: Value) -> list[Value]:
+    """Return a list as it is, and an empty one in place of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def members_of(value: Value) -> dict[str, Value]:
+    """Return a mapping as it is, and an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from prosa.data import Value
+from prosa.data import Value, items_of, members_of
 from prosa.schema.validate import Schema, SchemaError
 from prosa.schema.walk import SchemaData
 
@@ -121,9 +121,9 @@ class Declarations(Struct):
         return parts
 
     def _made_of(self, schema: Mapping[str, Value]) -> Iterator[SchemaData]:
-        yield from (part for part in _list(schema.get("allOf")) if part is not True and part != {})
+        yield from (part for part in items_of(schema.get("allOf")) if part is not True and part != {})
         for key in ("anyOf", "oneOf"):
-            yield from _list(schema.get(key))
+            yield from items_of(schema.get(key))
         yield from (schema[key] for key in ("then", "else") if isinstance(schema.get(key), Mapping) and schema[key])
         yield from (self._resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema)
 
@@ -143,12 +143,12 @@ class Declarations(Struct):
     def _seals(self, schema: Mapping[str, Value], depth: int, known: dict[int, bool]) -> bool:
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             return True
-        together: list[SchemaData] = [*_list(schema.get("allOf"))]
+        together: list[SchemaData] = [*items_of(schema.get("allOf"))]
         if "$ref" in schema:
             together.append(self._resolve(schema["$ref"]))
         if any(self._refuses(part, depth, known) for part in together):
             return True
-        return any(self._closed(_list(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
+        return any(self._closed(items_of(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
 
     def _resolve(self, reference: Value) -> SchemaData:
         """Return a local reference; anything else counts as a schema that declares everything."""
@@ -166,7 +166,7 @@ class Declarations(Struct):
 def _gathered(schemas: tuple[SchemaData, ...], parts: list[Mapping[str, Value]]) -> _Place:
     place = _Place(schemas)
     for part in parts:
-        properties, patterns = _mapping(part.get("properties")), _mapping(part.get("patternProperties"))
+        properties, patterns = members_of(part.get("properties")), members_of(part.get("patternProperties"))
         for name, schema in properties.items():
             place.named.setdefault(name, []).append(schema)
         for pattern, schema in patterns.items():
@@ -174,7 +174,7 @@ def _gathered(schemas: tuple[SchemaData, ...], parts: list[Mapping[str, Value]])
         extra = part.get("additionalProperties")
         place.others += [extra] if isinstance(extra, Mapping) and extra else []
         place.elements += [part[key] for key in ("items", "contains") if isinstance(part.get(key), Mapping)]
-        place.elements += [*_list(part.get("prefixItems")), *properties.values(), *patterns.values()]
+        place.elements += [*items_of(part.get("prefixItems")), *properties.values(), *patterns.values()]
         place.has_names = place.has_names or "properties" in part or "patternProperties" in part
         types = _types(part)
         place.may_be_object = place.may_be_object and (not types or "object" in types)
@@ -185,17 +185,9 @@ def _gathered(schemas: tuple[SchemaData, ...], parts: list[Mapping[str, Value]])
     return place
 
 
-def _list(value: Value) -> list[Value]:
-    return list(value) if isinstance(value, list) else []
-
-
-def _mapping(value: Value) -> Mapping[str, Value]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _types(part: Mapping[str, Value]) -> tuple[str, ...]:
     types = part.get("type")
-    return (types,) if isinstance(types, str) else tuple(name for name in _list(types) if isinstance(name, str))
+    return (types,) if isinstance(types, str) else tuple(name for name in items_of(types) if isinstance(name, str))
 
 
 def _matches(pattern: str, name: str) -> bool:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 from urllib.parse import quote
 
-from prosa.data import Value
+from prosa.data import Value, items_of, members_of
 from prosa.data.pointer import format_pointer
 from prosa.regex import regex
 from prosa.schema.lower import backtracks, is_object_root, wrap
@@ -181,12 +181,12 @@ def _is_plain(pattern: Value) -> bool:
 
 
 def _is_small(value: Value) -> bool:
-    return isinstance(value, int | float | Decimal) and -MAX_BOUND < value < MAX_BOUND
+    return isinstance(value, int | float) and -MAX_BOUND < value < MAX_BOUND
 
 
 def _is_short_factor(value: Value) -> bool:
     """Return whether a factor has few digits: the engine gives up in the middle of a number for others."""
-    if not isinstance(value, int | float | Decimal):
+    if not isinstance(value, int | float):
         return False
     factor = Decimal(str(value))
     digits = factor.normalize().as_tuple()
@@ -211,12 +211,13 @@ _CONDITIONS: Mapping[str, Callable[[Value], bool]] = {
 def _counts_properties(schema: Mapping[str, Value]) -> bool:
     """Return whether the engine counts the properties of an object: it does where none that is declared is optional,
     and to one where no other is allowed."""
-    declared, required = schema.get("properties", {}), schema.get("required", [])
+    declared, required = members_of(schema.get("properties")), items_of(schema.get("required"))
     if all(name in required for name in declared):
         return True
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
         return False
-    return bool(schema.get("minProperties", 0) <= 1 and schema.get("maxProperties", 1) == 1)
+    least = schema.get("minProperties", 0)
+    return isinstance(least, int | float) and least <= 1 and schema.get("maxProperties", 1) == 1
 
 
 def _merge_choices(result: dict[str, Value]) -> None:
@@ -225,7 +226,7 @@ def _merge_choices(result: dict[str, Value]) -> None:
         return
     choices = result.pop("oneOf")
     if "anyOf" in result:
-        result["allOf"] = [*result.get("allOf", []), {"anyOf": choices}]
+        result["allOf"] = [*items_of(result.get("allOf")), {"anyOf": choices}]
     else:
         result["anyOf"] = choices
 
@@ -235,14 +236,18 @@ def _bound(result: dict[str, Value]) -> None:
     named = result.get("type")
     types = named if isinstance(named, list) else [named]
     if "maxLength" not in result and ("string" in types or named is None):
-        result["maxLength"] = max(STRING_LENGTH, result.get("minLength", 0))
+        result["maxLength"] = max(STRING_LENGTH, *_numbers(result, "minLength"))
     if "number" in types or "integer" in types:
-        least = max((result[each] for each in ("minimum", "exclusiveMinimum") if each in result), default=None)
-        most = min((result[each] for each in ("maximum", "exclusiveMaximum") if each in result), default=None)
+        least = max(_numbers(result, "minimum", "exclusiveMinimum"), default=None)
+        most = min(_numbers(result, "maximum", "exclusiveMaximum"), default=None)
         if least is None and (most is None or most > -NUMBER_BOUND):
             result["minimum"] = -NUMBER_BOUND
         if most is None and (least is None or least < NUMBER_BOUND):
             result["maximum"] = NUMBER_BOUND
+
+
+def _numbers(schema: Mapping[str, Value], *keywords: str) -> list[int | float]:
+    return [value for keyword in keywords if isinstance(value := schema.get(keyword), int | float)]
 
 
 def _is_circular(references: References) -> bool:

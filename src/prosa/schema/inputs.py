@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Final, final
 
 from msgspec import Struct
 
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, items_of, members_of, parse_json
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
 from prosa.regex import regex
@@ -67,9 +68,9 @@ def merged(schema: SchemaData, references: References) -> Iterator[Mapping[str, 
             continue
         seen.add(id(current))
         yield current
-        inner = [references.target(current), *_list(current.get("allOf"))]
+        inner = [references.target(current), *items_of(current.get("allOf"))]
         for keyword in ("anyOf", "oneOf"):
-            alternatives = [each for each in _list(current.get(keyword)) if not _is_null(each)]
+            alternatives = [each for each in items_of(current.get(keyword)) if not _is_null(each)]
             inner += alternatives if len(alternatives) == 1 else []
         waiting += reversed(inner)
 
@@ -84,7 +85,7 @@ def describe_inputs(schema: SchemaData) -> tuple[InputField, ...]:
 
 def _field(name: str, schema: Value, required: bool, references: References) -> InputField:
     parts = list(merged(schema, references))
-    enum = next((part["enum"] for part in parts if isinstance(part.get("enum"), list)), ())
+    enum = next((choices for part in parts if isinstance(choices := part.get("enum"), list)), ())
     description = first(parts, "description") or first(parts, "title") or ""
     return InputField(
         name,
@@ -147,8 +148,8 @@ def _said_types(schema: SchemaData, references: References) -> tuple[list[str], 
         if named is not None:
             return [str(name) for name in (named if isinstance(named, list) else [named])], []
         if "enum" in part or "const" in part:
-            return [type_name(choice) for choice in part.get("enum", [part.get("const")])], []
-        if alternatives := _list(part.get("anyOf")) or _list(part.get("oneOf")):
+            return [type_name(choice) for choice in items_of(part.get("enum", [part.get("const")]))], []
+        if alternatives := items_of(part.get("anyOf")) or items_of(part.get("oneOf")):
             return [], alternatives
         if "properties" in part:
             return ["object"], []
@@ -157,10 +158,6 @@ def _said_types(schema: SchemaData, references: References) -> tuple[list[str], 
 
 def _is_null(schema: SchemaData) -> bool:
     return isinstance(schema, Mapping) and (schema.get("type") in ("null", ["null"]) or schema.get("const", 0) is None)
-
-
-def _list(value: Value) -> list[Value]:
-    return value if isinstance(value, list) else []
 
 
 # Defaults, filled in before a template sees the input. They are reached through ``properties``, ``items``,
@@ -193,15 +190,14 @@ class Defaults:
     """The defaults of a schema as it is now, for many instances."""
 
     def __init__(self, schema: SchemaData) -> None:
-        self.schema = schema
-        has_any = isinstance(schema, Mapping) and _has_default(schema)
-        self.references = References(schema) if has_any else None
+        self.schemas: Schemas = [schema] if isinstance(schema, Mapping) and _has_default(schema) else []
+        self.references = References(schema) if self.schemas else None
 
     def fill(self, instance: Value) -> Value:
         """Return an instance with them."""
         if self.references is None:
             return instance
-        return _Filling(self.references).filled([self.schema], instance, 0)
+        return _Filling(self.references).filled(self.schemas, instance, 0)
 
 
 class _Filling:
@@ -230,7 +226,7 @@ class _Filling:
         """Put in the default of every property that is absent; returns the schemas they came from."""
         sources: dict[str, Mapping[str, Value]] = {}
         for schema in applied if self.used < MAX_DEFAULTS else ():
-            for name, declared in _mapping(schema.get("properties")).items():
+            for name, declared in members_of(schema.get("properties")).items():
                 source = None if name in result else self._with_default(declared)
                 if source is not None and self.used < MAX_DEFAULTS:
                     from copy import deepcopy  # only here: it looks for the strings of Java at its import
@@ -258,8 +254,8 @@ def _applied(schemas: Schemas, value: Value, references: References) -> Iterator
             continue
         seen.add(id(schema))
         yield schema
-        inner = [references.target(schema), *_list(schema.get("allOf"))]
-        inner += [_only_alternative(_list(schema.get(keyword)), value) for keyword in ("anyOf", "oneOf")]
+        inner = [references.target(schema), *items_of(schema.get("allOf"))]
+        inner += [_only_alternative(items_of(schema.get(keyword)), value) for keyword in ("anyOf", "oneOf")]
         waiting += [each for each in reversed(inner) if isinstance(each, Mapping)]
 
 
@@ -279,7 +275,7 @@ def _types(schema: Mapping[str, Value]) -> list[Value]:
 def _for_property(applied: Schemas, name: str) -> Schemas:
     found: list[Value] = []
     for schema in applied:
-        properties = _mapping(schema.get("properties"))
+        properties = members_of(schema.get("properties"))
         if name in properties:
             found.append(properties[name])
         elif "patternProperties" not in schema:
@@ -290,13 +286,9 @@ def _for_property(applied: Schemas, name: str) -> Schemas:
 def _for_item(applied: Schemas, index: int) -> Schemas:
     found: list[Value] = []
     for schema in applied:
-        prefix = _list(schema.get("prefixItems"))
+        prefix = items_of(schema.get("prefixItems"))
         found.append(prefix[index] if index < len(prefix) else schema.get("items"))
     return [each for each in found if isinstance(each, Mapping)]
-
-
-def _mapping(value: Value) -> Mapping[str, Value]:
-    return value if isinstance(value, Mapping) else {}
 
 
 # ``KEY=VALUE``, typed by the input schema. Validation comes later.
@@ -304,7 +296,14 @@ def _mapping(value: Value) -> Mapping[str, Value]:
 _ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
 _INTEGER = regex(r"[-+]?[0-9]+")
 _WORDS = {"true": True, "false": False}
-_FAILED = object()
+
+
+@final
+class _Failed:
+    """No value: what a text is that cannot be read as the type."""
+
+
+_FAILED: Final = _Failed()
 
 MAX_SHOWN_PARTS = 3
 """Items that a message writes out."""
@@ -387,12 +386,13 @@ def _unknown(name: str, declared: Declared, inside: str) -> str:
 
 def _put(result: dict[str, Value], path: Sequence[str], value: Value, name: str) -> None:
     for step in path[:-1]:
-        result = result.setdefault(step, {})
-        if not isinstance(result, dict):
+        inner = result.setdefault(step, {})
+        if not isinstance(inner, dict):
             raise ArgumentProblem(name, f"`{step}` was given a value of its own before")
+        result = inner
     last = path[-1]
-    if isinstance(result.get(last), dict) and isinstance(value, dict):
-        result[last] = {**value, **result[last]}
+    if isinstance(given := result.get(last), dict) and isinstance(value, dict):
+        result[last] = {**value, **given}
     elif last in result:
         raise ArgumentProblem(name, "given twice; expected once")
     else:
@@ -414,13 +414,13 @@ def _item(name: str, text: str, schema: SchemaData, references: References) -> V
 
 
 def _one(name: str, text: str, schema: SchemaData, types: tuple[str, ...], references: References) -> Value:
-    if (choice := _chosen(name, text, schema, references)) is not _FAILED:
+    if not isinstance(choice := _chosen(name, text, schema, references), _Failed):
         return choice
     if not types:
         return _json_or_text(text)
     for kind in sorted(types, key=lambda each: _ORDER.index(each) if each in _ORDER else len(_ORDER)):
         value = _read(kind, text)
-        if value is not _FAILED:
+        if not isinstance(value, _Failed):
             return value
     if "array" in types and not text.lstrip().startswith("["):
         if "," in text:
@@ -437,7 +437,7 @@ def _as_list(name: str, text: str) -> str:
     return f"takes a list: write {name}='{written[0]}' or {repeated}; for one item with a comma {name}='{written[1]}'"
 
 
-def _chosen(name: str, text: str, schema: SchemaData, references: References) -> Value:
+def _chosen(name: str, text: str, schema: SchemaData, references: References) -> Value | _Failed:
     """Return the member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
     parts = list(merged(schema, references))
     choices = first(parts, "enum") if any("enum" in part for part in parts) else None
@@ -458,14 +458,14 @@ def _same(value: Value, choice: Value) -> bool:
     return bool(value == choice) and isinstance(value, bool) == isinstance(choice, bool)
 
 
-def _read(kind: str, text: str) -> Value:
+def _read(kind: str, text: str) -> Value | _Failed:
     """Return a text as a value of one type, or `_FAILED`."""
     if kind == "string":
         return text
     if kind == "boolean":
         return _WORDS.get(text.strip().lower(), _FAILED)
     value = _integer(text) if _INTEGER.fullmatch(text.strip()) else _json(text)
-    if value is _FAILED or kind == "null":
+    if isinstance(value, _Failed) or kind == "null":
         return None if kind == "null" and text.strip() in ("null", "") else _FAILED
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
@@ -473,11 +473,11 @@ def _read(kind: str, text: str) -> Value:
     return value if named == kind or (kind == "number" and named == "integer") else _FAILED
 
 
-def _integer(text: str) -> Value:
+def _integer(text: str) -> int | _Failed:
     return int(text) if len(text) <= MAX_INTEGER_DIGITS else _FAILED
 
 
-def _json(text: str) -> Value:
+def _json(text: str) -> Value | _Failed:
     try:
         return parse_json(text)
     except JsonError:
@@ -486,7 +486,7 @@ def _json(text: str) -> Value:
 
 def _json_or_text(text: str) -> Value:
     value = _json(text)
-    return text if value is _FAILED else value
+    return text if isinstance(value, _Failed) else value
 
 
 def _form(kind: str) -> str:

@@ -6,12 +6,12 @@ leaves out what servers refuse or ignore; wrapped as ``{"value": …}`` when its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from prosa.data import Value
+from prosa.data import Value, items_of, members_of
 from prosa.data.pointer import format_pointer
 from prosa.regex import regex
 from prosa.schema.limits import (
@@ -157,7 +157,7 @@ def _moved(value: Value, keyword: str) -> Value:
     return _mapped(value, keyword, lambda inner: {key: _moved(held, key) for key, held in inner.items()})
 
 
-def _mapped(value: Value, keyword: str, change: Value) -> Value:
+def _mapped(value: Value, keyword: str, change: Callable[[Mapping[str, Value]], Value]) -> Value:
     """Return the value of a keyword with every schema in it changed; the value itself for other keywords."""
     if keyword in ONE_SCHEMA and isinstance(value, Mapping):
         return change(value)
@@ -180,8 +180,8 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
     result: dict[str, Value] = {}
     for keyword, value in schema.items():
         if keyword == "items" and value is False:
-            count = len(schema.get("prefixItems", ()))
-            result["maxItems"] = min(count, schema.get("maxItems", count))
+            count, most = len(items_of(schema.get("prefixItems"))), schema.get("maxItems")
+            result["maxItems"] = min(count, most) if isinstance(most, int | float) else count
         elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
             result |= {keyword: {}} if value else {}
         elif keyword == "anyOf" and isinstance(value, list):
@@ -292,8 +292,8 @@ def _refusal(parts: Parts, schema: SchemaData, references: References) -> str | 
     keywords = set(schema) - ({"$schema"} if not parts else set())
     if "$ref" in keywords:
         return _bad_reference(schema, keywords, references)
-    types = schema.get("type", [])
-    types = types if isinstance(types, list) else [types]
+    named = schema.get("type", [])
+    types = [str(name) for name in (named if isinstance(named, list) else [named])]
     if any(name not in TYPES for name in types) or not (types or "anyOf" in keywords):
         return "it has no type"
     known = _EVERYWHERE.union(*(_BY_TYPE[name] for name in types))
@@ -323,7 +323,7 @@ def _open_object(schema: Mapping[str, Value]) -> str | None:
         return "additionalProperties is not false"
     if not isinstance(properties, Mapping):
         return "the object has no properties"
-    required = schema.get("required", [])
+    required = items_of(schema.get("required"))
     optional = [name for name in properties if name not in required]
     return f"the property {optional[0]} is not required" if optional else None
 
@@ -333,9 +333,9 @@ def _too_large(schema: Mapping[str, Value]) -> str | None:
     for _, current in subschemas(schema):
         if not isinstance(current, Mapping):
             continue
-        names = [*current.get("properties", ()), *current.get("$defs", ()), *current.get("definitions", ())]
-        choices = [*current.get("enum", ()), *([current["const"]] if "const" in current else ())]
-        properties += len(current.get("properties", ()))
+        names = [name for key in ("properties", "$defs", "definitions") for name in members_of(current.get(key))]
+        choices = [*items_of(current.get("enum")), *([current["const"]] if "const" in current else ())]
+        properties += len(members_of(current.get("properties")))
         values += len(choices)
         characters += sum(len(str(name)) for name in [*names, *choices])
     if properties > STRICT_MAX_PROPERTIES:

@@ -10,7 +10,7 @@ import marshal
 import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from prosa.data import Mapping as NodeMapping
@@ -41,11 +41,21 @@ from prosa.schema.walk import (
     in_place,
     subschemas,
 )
-from prosa.schema.wording import LibraryError, found, keyword_of, listed, sentence, shown_value
+from prosa.schema.wording import found, keyword_of, listed, sentence, shown_value
 from prosa.source import ProsaError, Span
 
 if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator, FancyRegexOptions, RegexOptions
+    from typing import Protocol
+
+    from jsonschema_rs import FancyRegexOptions, RegexOptions, ValidationError
+
+    from prosa.schema.wording import LibraryError
+
+    class Validator(Protocol):
+        """A validator of jsonschema_rs for plain data, which its errors hold again."""
+
+        def is_valid(self, instance: Value) -> bool: ...
+        def iter_errors(self, instance: Value) -> Iterator[LibraryError]: ...
 
 
 class SchemaError(ProsaError, ValueError):
@@ -113,10 +123,10 @@ class Schema:
 MAX_COMPILED = 64
 """Cached validators: a program that runs over many rows has the same schema each time."""
 
-_COMPILED: "dict[bytes, Draft202012Validator]" = {}
+_COMPILED: "dict[bytes, Validator]" = {}
 
 
-def _compiled(schema: SchemaData) -> "Draft202012Validator":
+def _compiled(schema: SchemaData) -> "Validator":
     """Return the validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
     if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
         return _compile(schema)  # which says what is wrong
@@ -129,7 +139,7 @@ def _compiled(schema: SchemaData) -> "Draft202012Validator":
     return found
 
 
-def _compile(schema: SchemaData) -> "Draft202012Validator":
+def _compile(schema: SchemaData) -> "Validator":
     if not isinstance(schema, dict | bool):
         raise SchemaError("", f"expected a schema (a mapping, or true or false), found {_named(schema)}")
     if (wrong := not_plain(schema, MAX_SCHEMA_DEPTH)) is not None:
@@ -153,11 +163,12 @@ def _named(value: SchemaData) -> str:
     return found(value) if plain else "a list" if isinstance(value, list) else type(value).__name__
 
 
-def _validator(schema: Value, patterns: "RegexOptions | FancyRegexOptions") -> "Draft202012Validator":
+def _validator(schema: dict[str, Value] | bool, patterns: "RegexOptions | FancyRegexOptions") -> "Validator":
     from jsonschema_rs import Draft202012Validator
 
     try:
-        return Draft202012Validator(schema, validate_formats=True, offline=True, pattern_options=patterns)
+        made = Draft202012Validator(schema, validate_formats=True, offline=True, pattern_options=patterns)
+        return cast("Validator", made)
     except RecursionError:
         raise SchemaError("", f"expected at most {MAX_SCHEMA_DEPTH} levels, found more") from None
 
@@ -292,8 +303,9 @@ def _paths(start: Mapping[str, Value], references: References, paths: dict[int, 
 # In: the validator's error and the schema. Out: a `SchemaError` to raise.
 
 
-def refusal(error: LibraryError, schema: Value) -> SchemaError:
-    """Return the error to raise for a schema that jsonschema-rs does not compile."""
+def refusal(raised: "ValidationError", schema: SchemaData) -> SchemaError:
+    """Return the error to raise for a schema of plain data that jsonschema-rs does not compile."""
+    error = cast("LibraryError", raised)
     kind = type(error.kind).__name__
     if kind == "Referencing":
         return _unresolved(schema, str(error.kind.error))
@@ -307,13 +319,13 @@ def refusal(error: LibraryError, schema: Value) -> SchemaError:
 
 
 def _wrong_type(pointer: str, named: Value) -> SchemaError:
-    near = nearest(named, TYPES) if isinstance(named, str) else None
-    hint = f"; did you mean `{near}`?" if near else ""
-    message = f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}{hint}"
-    return SchemaError(pointer, message, Misspelling(named, near) if near else None)
+    message = f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}"
+    if isinstance(named, str) and (near := nearest(named, TYPES)):
+        return SchemaError(pointer, f"{message}; did you mean `{near}`?", Misspelling(named, near))
+    return SchemaError(pointer, message)
 
 
-def _unresolved(schema: Value, reason: str) -> SchemaError:
+def _unresolved(schema: SchemaData, reason: str) -> SchemaError:
     """Find the unresolved reference; the validator reports only what it looked up."""
     references = References(schema)
     for parts, current in subschemas(schema):
@@ -422,7 +434,7 @@ def _required(node: Node, schema: Value) -> Iterator[Problem]:
         if declared.patterns or isinstance(declared.others, Mapping) or declared.others is True:
             continue
         for index, name in enumerate(names):
-            if name not in declared.properties:
+            if isinstance(name, str) and name not in declared.properties:
                 yield _missing(node, (*parts, "required", index), name, declared)
 
 

@@ -5,15 +5,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.data.pointer import format_pointer
 from prosa.schema.limits import MAX_ALTERNATIVES, MAX_SHOWN
-from prosa.schema.walk import FORMATS, KNOWN, applicators
+from prosa.schema.walk import FORMATS, KNOWN, SchemaData, applicators
 
-LibraryError: TypeAlias = Value
-"""An error of jsonschema_rs: each kind has its own attributes, which its stubs do not show."""
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Kind(Protocol):
+        """Why a value was refused: each kind of jsonschema_rs has its own of these attributes."""
+
+        context: list[list[LibraryError]]
+        error: LibraryError
+        expected_value: Value
+        format: str
+        limit: int | float
+        multiple_of: int | float
+        options: list[Value]
+        pattern: str
+        property: str
+        schema: Value
+        types: list[str]
+        unexpected: list[str]
+
+    class LibraryError(Protocol):
+        """An error of jsonschema_rs about a value and a schema of plain data."""
+
+        instance: Value
+        instance_path: list[str | int]
+        kind: Kind
+        message: str
+        schema_path: list[str | int]
 
 
 def keyword_of(error: LibraryError) -> str:
@@ -24,41 +49,43 @@ def keyword_of(error: LibraryError) -> str:
     return way[-1] if way else "false"
 
 
-def sentence(error: LibraryError, root: Value, given: Value = None) -> str:
+def sentence(error: LibraryError, root: SchemaData, given: SchemaData = None) -> str:
     """Return what was expected and what was found, for one error. ``given`` is the value before defaults were filled
     in, if any were: they are not what was found."""
     kind = type(error.kind).__name__
     if kind == "Required" and isinstance(before := _held(given, error.instance_path), Mapping):
         return _required(error, root, before)
     describe = _SENTENCES.get(kind)
-    return describe(error, root) if describe else str(error.message)
+    return describe(error, root) if describe else error.message
 
 
-def _count(number: int, noun: str, plural: str = "") -> str:
+def _count(number: SchemaData, noun: str, plural: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
-def _type(error: LibraryError, _: Value) -> str:
+def _type(error: LibraryError, _: SchemaData) -> str:
     types = sorted(error.kind.types, key=lambda name: name == "null")
     return f"expected {listed(types)}, found {found(error.instance)}"
 
 
-def _required(error: LibraryError, root: Value, given: Mapping[str, Value] | None = None) -> str:
-    name = error.kind.property
+def _required(error: LibraryError, root: SchemaData, given: Mapping[str, Value] | None = None) -> str:
+    name, instance = error.kind.property, error.instance
     holders = _held(root, error.schema_path)
-    if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping):
-        present = [key for key, names in holders.items() if key in error.instance and name in names]
+    if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping) and isinstance(instance, Mapping):
+        present = [
+            key for key, names in holders.items() if key in instance and isinstance(names, list) and name in names
+        ]
         return f"expected the property `{name}` because `{present[0] if present else '?'}` is there, found none"
-    return (
-        f"expected the property `{name}`, which is required, found {_keys(error.instance if given is None else given)}"
-    )
+    return f"expected the property `{name}`, which is required, found {_keys(instance if given is None else given)}"
 
 
-def _keys(value: Value) -> str:
-    return "only " + listed((f"`{key[:40]}`" for key in value), "and") if value else "an empty object"
+def _keys(value: SchemaData) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return "an empty object"
+    return "only " + listed((f"`{key[:40]}`" for key in value), "and")
 
 
-def _unexpected(error: LibraryError, root: Value) -> str:
+def _unexpected(error: LibraryError, root: SchemaData) -> str:
     unexpected = error.kind.unexpected
     noun = "property" if len(unexpected) == 1 else "properties"
     names = f"{noun} " + listed((f"`{str(name)[:40]}`" for name in unexpected), "and")
@@ -69,60 +96,61 @@ def _unexpected(error: LibraryError, root: Value) -> str:
     return f"unexpected {names}"
 
 
-def _unevaluated_items(error: LibraryError, _: Value) -> str:
+def _unevaluated_items(error: LibraryError, _: SchemaData) -> str:
     return f"expected no items beyond those described, found {found(error.instance)}"
 
 
-def _enum(error: LibraryError, _: Value) -> str:
+def _enum(error: LibraryError, _: SchemaData) -> str:
     return f"expected one of {listed(map(shown_value, error.kind.options))}, found {found(error.instance)}"
 
 
-def _constant(error: LibraryError, _: Value) -> str:
+def _constant(error: LibraryError, _: SchemaData) -> str:
     return f"expected {shown_value(error.kind.expected_value)}, found {found(error.instance)}"
 
 
-def _bound(words: str) -> Callable[[Value, Value], str]:
-    def describe(error: LibraryError, _: Value) -> str:
+def _bound(words: str) -> Callable[[LibraryError, SchemaData], str]:
+    def describe(error: LibraryError, _: SchemaData) -> str:
         return f"expected a number {words} {error.kind.limit}, found {shown_value(error.instance)}"
 
     return describe
 
 
-def _size(words: str, noun: str, plural: str = "") -> Callable[[Value, Value], str]:
-    def describe(error: LibraryError, _: Value) -> str:
-        size = len(error.instance)
+def _size(words: str, noun: str, plural: str = "") -> Callable[[LibraryError, SchemaData], str]:
+    def describe(error: LibraryError, _: SchemaData) -> str:
+        held = error.instance
+        size = len(held) if isinstance(held, str | list | dict) else 0
         what = f" in {shown_value(error.instance)}" if noun == "character" and size else ""
         return f"expected {words} {_count(error.kind.limit, noun, plural)}, found {size}{what}"
 
     return describe
 
 
-def _pattern(error: LibraryError, _: Value) -> str:
+def _pattern(error: LibraryError, _: SchemaData) -> str:
     return f"expected text that matches the pattern `{error.kind.pattern}`, found {found(error.instance)}"
 
 
-def _backtracking(error: LibraryError, root: Value) -> str:
+def _backtracking(error: LibraryError, root: SchemaData) -> str:
     pattern = _held(root, error.schema_path)
     name = f"the pattern `{pattern[:MAX_SHOWN]}`" if isinstance(pattern, str) else "a pattern of the schema"
     return f"{name} needs more backtracking steps than allowed for {found(error.instance)}; simplify the pattern"
 
 
-def _format(error: LibraryError, _: Value) -> str:
+def _format(error: LibraryError, _: SchemaData) -> str:
     name = error.kind.format
     what, example = FORMATS.get(name, (f"text of the format {name}", ""))
     hint = f" like {example}" if example else ""
     return f"expected {what}{hint} (format {name}), found {found(error.instance)}"
 
 
-def _multiple(error: LibraryError, _: Value) -> str:
+def _multiple(error: LibraryError, _: SchemaData) -> str:
     return f"expected a multiple of {error.kind.multiple_of}, found {shown_value(error.instance)}"
 
 
-def _unique(error: LibraryError, _: Value) -> str:
+def _unique(error: LibraryError, _: SchemaData) -> str:
     return f"expected items that all differ, found a repeated one in {shown_value(error.instance)}"
 
 
-def _contains(error: LibraryError, root: Value) -> str:
+def _contains(error: LibraryError, root: SchemaData) -> str:
     keyword = keyword_of(error)
     limit = _held(root, error.schema_path)
     items = shown_value(error.instance)
@@ -132,15 +160,15 @@ def _contains(error: LibraryError, root: Value) -> str:
     return f"expected at least {_count(least, 'item')} as `contains` describes, found fewer in {items}"
 
 
-def _not(error: LibraryError, _: Value) -> str:
+def _not(error: LibraryError, _: SchemaData) -> str:
     return f"expected anything but {shown_value(error.kind.schema)}, found {found(error.instance)}"
 
 
-def _false(error: LibraryError, _: Value) -> str:
+def _false(error: LibraryError, _: SchemaData) -> str:
     return f"expected no value here, found {found(error.instance)}"
 
 
-def _none_fits(error: LibraryError, root: Value) -> str:
+def _none_fits(error: LibraryError, root: SchemaData) -> str:
     depth = len(error.instance_path)
     branches = [_branch(context, depth, root) for context in error.kind.context[:MAX_ALTERNATIVES]]
     distinct = list(dict.fromkeys(branch for branch in branches if branch))
@@ -149,7 +177,7 @@ def _none_fits(error: LibraryError, root: Value) -> str:
     return f"fits none of the {len(error.kind.context)} alternatives: {details}"
 
 
-def _branch(context: list[Value], depth: int, root: Value) -> str:
+def _branch(context: list[LibraryError], depth: int, root: SchemaData) -> str:
     if not context:
         return ""
     first = context[0]
@@ -160,27 +188,29 @@ def _branch(context: list[Value], depth: int, root: Value) -> str:
     return f"at {inner} {words}" if inner else words
 
 
-def _several_fit(error: LibraryError, _: Value) -> str:
+def _several_fit(error: LibraryError, _: SchemaData) -> str:
     fitting = [str(index + 1) for index, context in enumerate(error.kind.context) if not context]
     return f"expected exactly one alternative of `oneOf` to fit, found that numbers {listed(fitting, 'and')} do"
 
 
-def _property_name(error: LibraryError, root: Value) -> str:
+def _property_name(error: LibraryError, root: SchemaData) -> str:
     inner = error.kind.error
     return f"property name {shown_value(inner.instance)}: {sentence(inner, root)}"
 
 
-def _held(root: Value, path: Iterable[str | int]) -> Value:
+def _held(root: SchemaData, path: Iterable[str | int]) -> SchemaData:
     """Return what stands at a path of a schema or a value, or None."""
     for part in path:
-        try:
+        if isinstance(root, Mapping) and part in root:
+            root = root[str(part)]
+        elif isinstance(root, list) and isinstance(part, int) and part < len(root):
             root = root[part]
-        except (KeyError, IndexError, TypeError):
+        else:
             return None
     return root
 
 
-_SENTENCES: dict[str, Callable[[Value, Value], str]] = {
+_SENTENCES: dict[str, Callable[[LibraryError, SchemaData], str]] = {
     "AdditionalProperties": _unexpected,
     "AnyOf": _none_fits,
     "BacktrackLimitExceeded": _backtracking,
@@ -218,7 +248,7 @@ _SENTENCES: dict[str, Callable[[Value, Value], str]] = {
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-def type_name(value: Value) -> str:
+def type_name(value: Plain) -> str:
     """Return the JSON Schema type of a value; a number without a fraction is an integer."""
     if value is None:
         return "null"
@@ -231,7 +261,7 @@ def type_name(value: Value) -> str:
     return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 
-def shown_value(value: Value) -> str:
+def shown_value(value: Plain) -> str:
     """Return a value as JSON, shortened to about `MAX_SHOWN` characters; long values are never written out in full."""
     if isinstance(value, str):
         value = value[: MAX_SHOWN + 1]
@@ -243,7 +273,7 @@ def shown_value(value: Value) -> str:
     return text
 
 
-def found(value: Value) -> str:
+def found(value: Plain) -> str:
     """Return a value with its type: ``7 (integer)``."""
     return "null" if value is None else f"{shown_value(value)} ({type_name(value)})"
 
