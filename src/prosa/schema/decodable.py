@@ -236,7 +236,7 @@ def _bound(result: dict[str, Value]) -> None:
     named = result.get("type")
     types = named if isinstance(named, list) else [named]
     if "maxLength" not in result and ("string" in types or named is None):
-        result["maxLength"] = max(STRING_LENGTH, *_numbers(result, "minLength"))
+        result["maxLength"] = max([STRING_LENGTH, *_numbers(result, "minLength")])
     if "number" in types or "integer" in types:
         least = max(_numbers(result, "minimum", "exclusiveMinimum"), default=None)
         most = min(_numbers(result, "maximum", "exclusiveMaximum"), default=None)

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from prosa.source import LineIndex, ProsaError
+from prosa.template.values import TemplateValue
 
 SHOWN = 40
 """Characters of the offending piece that a message repeats."""
@@ -79,7 +80,7 @@ class Function(Struct, frozen=True):
     """
 
     name: str
-    call: Callable[[Sequence[object], bool], object]
+    call: Callable[[Sequence[TemplateValue], bool], TemplateValue]
     min_args: int
     max_args: int | None
 

@@ -7,7 +7,7 @@ parsed, and no attribute of a Python object is reachable. Each rendering has its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from prosa.data import Value
 from prosa.source import Span
@@ -15,7 +15,7 @@ from prosa.template import nodes
 from prosa.template.errors import FunctionError, TemplateError, quoted
 from prosa.template.funcs import FUNCTIONS
 from prosa.template.printing import value_text
-from prosa.template.values import ABSENT, Scope, described, truth
+from prosa.template.values import ABSENT, Absent, Scope, TemplateValue, described, truth
 
 MAX_OUTPUT: Final = 10 * 1024 * 1024
 """Characters of a rendering: as much as a document may have (X9)."""
@@ -37,8 +37,8 @@ SPECIAL: Final = ("and", "or")
 _UNCHARGED: Final = frozenset(("len", "index", "default", "not"))
 """Functions that take as long for a large value as for a small one."""
 
-_MISSING: Value = object()
-"""No value is piped in."""
+_MISSING: Final = Absent()
+"""No value is piped in: not `ABSENT`, which can be."""
 
 
 class _Break(Exception):
@@ -67,9 +67,9 @@ class _Execution:
         self.steps = 0
         self.work = 0
         self.level = 0
-        self.scope: Scope[Value] = Scope(data)
+        self.scope: Scope[TemplateValue] = Scope(data)
 
-    def walk(self, body: nodes.Body, dot: Value) -> None:
+    def walk(self, body: nodes.Body, dot: TemplateValue) -> None:
         """Execute a body with its cursor."""
         self.level += 1
         for node in body:
@@ -83,7 +83,7 @@ class _Execution:
                 self._statements[type(node)](self, node, dot)
         self.level -= 1
 
-    def _print(self, value: Value, node: nodes.Action) -> None:
+    def _print(self, value: TemplateValue, node: nodes.Action) -> None:
         try:
             self._write(value if type(value) is str else value_text(value), node.span.start)
         except FunctionError as error:
@@ -95,7 +95,7 @@ class _Execution:
             raise self.error(f"the text grows beyond {MAX_OUTPUT:,} characters", Span(at, at))
         self.pieces.append(text)
 
-    def _branch(self, node: nodes.If | nodes.With, dot: Value) -> None:
+    def _branch(self, node: nodes.If | nodes.With, dot: TemplateValue) -> None:
         mark = self.scope.mark()
         for arm in node.arms:
             value = self.pipeline(arm.pipeline, dot)
@@ -106,7 +106,7 @@ class _Execution:
             self.walk(node.otherwise, dot)
         self.scope.leave(mark)
 
-    def _range(self, node: nodes.Range, dot: Value) -> None:
+    def _range(self, node: nodes.Range, dot: TemplateValue) -> None:
         mark, level = self.scope.mark(), self.level
         value = self.pipeline(node.pipeline, dot)
         empty = True
@@ -126,7 +126,7 @@ class _Execution:
             self.walk(node.otherwise, dot)
         self.scope.leave(mark)
 
-    def _elements(self, value: Value, node: nodes.Range) -> Iterable[tuple[Value, Value]]:
+    def _elements(self, value: TemplateValue, node: nodes.Range) -> Iterable[tuple[TemplateValue, Value]]:
         """Key and element in order; a map is ranged in the order of its keys, an integer from 0."""
         if value is None or value is ABSENT:
             return ()
@@ -140,14 +140,15 @@ class _Execution:
             return ((ABSENT, number) for number in range(value))
         raise self.error(f"range needs a list, a map or an integer, found {described(value)}", node.pipeline.span)
 
-    def _entries(self, value: dict[Value, Value], node: nodes.Range) -> Iterable[tuple[str, Value]]:
-        for key in value:
+    def _entries(self, value: dict[str, Value], node: nodes.Range) -> Iterable[tuple[str, Value]]:
+        keys: Iterable[Value] = value
+        for key in keys:
             if not isinstance(key, str):
                 message = f"a key of a map is {described(key)}; only strings are keys of data"
                 raise self.error(message, node.pipeline.span)
         return ((key, value[key]) for key in sorted(value))
 
-    def _bind(self, pipeline: nodes.Pipeline, key: Value, element: Value) -> int:
+    def _bind(self, pipeline: nodes.Pipeline, key: TemplateValue, element: Value) -> int:
         """Set the variables of a range for one round: the last is the element, the one before it the key.
 
         Return the mark to which the scope is reset after the round. The pipeline has already set the variables to its
@@ -163,7 +164,7 @@ class _Execution:
                 self.scope.declare(name, value)
         return mark
 
-    def _call(self, node: nodes.Call, dot: Value) -> None:
+    def _call(self, node: nodes.Call, dot: TemplateValue) -> None:
         body = self.tree.defined.get(node.name)
         if body is None:
             raise self.error(f"no template is named {quoted(node.name)}", node.span)
@@ -175,24 +176,28 @@ class _Execution:
         self.walk(body, inner)
         self.scope = outer
 
-    def _leave(self, node: nodes.Break | nodes.Continue, _dot: Value) -> None:
+    def _leave(self, node: nodes.Break | nodes.Continue, _dot: TemplateValue) -> None:
         raise _Break if type(node) is nodes.Break else _Continue
 
-    _statements: dict[type, Callable[[_Execution, Value, Value], None]] = {  # noqa: RUF012 - a table, never written
-        nodes.If: _branch,
-        nodes.With: _branch,
-        nodes.Range: _range,
-        nodes.Call: _call,
-        nodes.Break: _leave,
-        nodes.Continue: _leave,
-    }
+    # Each takes the nodes under whose type it stands.
+    _statements = cast(
+        "dict[type, Callable[[_Execution, nodes.Node, TemplateValue], None]]",
+        {
+            nodes.If: _branch,
+            nodes.With: _branch,
+            nodes.Range: _range,
+            nodes.Call: _call,
+            nodes.Break: _leave,
+            nodes.Continue: _leave,
+        },
+    )
 
-    def pipeline(self, pipeline: nodes.Pipeline, dot: Value) -> Value:
+    def pipeline(self, pipeline: nodes.Pipeline, dot: TemplateValue) -> TemplateValue:
         """Return the value of a pipeline; its variables are set to it."""
         self.level += 2
         if self.level > MAX_LEVELS:
             raise self.error(f"templates and parentheses nest more than {MAX_LEVELS} levels", pipeline.span)
-        value = _MISSING
+        value: TemplateValue = _MISSING
         for command in pipeline.commands:
             value = self.command(command, dot, value)
         self.level -= 2
@@ -205,7 +210,7 @@ class _Execution:
                 raise self.error(f"the variable {name} is not defined; := defines it", pipeline.span)
         return value
 
-    def command(self, command: nodes.Command, dot: Value, piped: Value) -> Value:
+    def command(self, command: nodes.Command, dot: TemplateValue, piped: TemplateValue) -> TemplateValue:
         """Return the value of a command, with what is piped into it."""
         self._step(len(command.operands), command.span)
         first = command.operands[0]
@@ -218,7 +223,9 @@ class _Execution:
             raise self.error("nil is not a command", first.span)
         return self.operand(first, dot)
 
-    def function(self, word: nodes.Word, command: nodes.Command, dot: Value, piped: Value) -> Value:
+    def function(
+        self, word: nodes.Word, command: nodes.Command, dot: TemplateValue, piped: TemplateValue
+    ) -> TemplateValue:
         """Call a function with the operands behind it and the piped value last."""
         operands = command.operands[1:]
         if word.name in SPECIAL:
@@ -238,9 +245,11 @@ class _Execution:
             self._charge((result,) if word.name == "slice" else (*arguments, result), command.span)
         return result
 
-    def _short_circuit(self, word: nodes.Word, operands: tuple[nodes.Operand, ...], dot: Value, piped: Value) -> Value:
+    def _short_circuit(
+        self, word: nodes.Word, operands: tuple[nodes.Operand, ...], dot: TemplateValue, piped: TemplateValue
+    ) -> TemplateValue:
         """``and`` gives the first false argument, ``or`` the first true one; what follows is not evaluated."""
-        value = _MISSING
+        value: TemplateValue = _MISSING
         for operand in operands:
             value = self.operand(operand, dot)
             if truth(value) == (word.name == "or"):
@@ -251,7 +260,7 @@ class _Execution:
             raise self.error(_wrong_count(word.name, 1, None, 0), word.span)
         return value
 
-    def operand(self, operand: nodes.Operand, dot: Value) -> Value:
+    def operand(self, operand: nodes.Operand, dot: TemplateValue) -> TemplateValue:
         """Return the value of an operand."""
         match operand:
             case nodes.Field():
@@ -271,13 +280,13 @@ class _Execution:
             case nodes.Nil():
                 return None
 
-    def _variable(self, variable: nodes.Variable) -> Value:
+    def _variable(self, variable: nodes.Variable) -> TemplateValue:
         if variable.name not in self.scope:
             raise self.error(f"the variable {variable.name} is not defined", variable.span)
         value = self.scope.get(variable.name)
         return self._lookup(value, variable.names, variable.span) if variable.names else value
 
-    def _lookup(self, value: Value, names: tuple[str, ...], span: Span) -> Value:
+    def _lookup(self, value: TemplateValue, names: tuple[str, ...], span: Span) -> TemplateValue:
         """Return steps through names: absent and null stay absent, a scalar or a list has no names (X13)."""
         for name in names:
             if isinstance(value, dict):
@@ -294,7 +303,7 @@ class _Execution:
         if self.steps > MAX_STEPS:
             raise self.error(f"more than {MAX_STEPS:,} steps; a range may be too long", span)
 
-    def _charge(self, values: Sequence[Value], span: Span) -> None:
+    def _charge(self, values: Sequence[TemplateValue], span: Span) -> None:
         """Count the largest of the values that a function took and gave."""
         self.work += max(len(value) if isinstance(value, str | list | dict) else 0 for value in values)
         if self.work > MAX_WORK:

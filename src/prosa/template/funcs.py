@@ -12,14 +12,14 @@ from urllib.parse import quote_plus
 from prosa.data import Value
 from prosa.template.errors import Function, FunctionError, bounded, joined
 from prosa.template.printing import print_text, println_text, value_text
-from prosa.template.values import ABSENT, Absent, described, truth
+from prosa.template.values import ABSENT, Absent, TemplateValue, described, truth
 
 _Kind: TypeAlias = Literal["boolean", "integer", "float", "string", "nothing", "nested"]
 
 _ORDERED: Final = ("integer", "float", "string")
 
 
-def equal(first: Value, others: Sequence[object]) -> bool:
+def equal(first: TemplateValue, others: Sequence[TemplateValue]) -> bool:
     """Return whether ``first`` equals any of the others: ``eq a b c`` is ``a == b || a == c``.
 
     Null and an absent value equal each other and nothing else. Two lists or maps, and two values of different
@@ -28,18 +28,20 @@ def equal(first: Value, others: Sequence[object]) -> bool:
     return any(_equal(first, other) for other in others)
 
 
-def less(first: Value, second: Value) -> bool:
+def less(first: TemplateValue, second: TemplateValue) -> bool:
     """Return whether the first is less than the second: two integers, two floats, or two strings by code points."""
     _check_order(first, second)
-    return bool(first < second)
+    if isinstance(first, str) and isinstance(second, str):
+        return first < second
+    return isinstance(first, int | float) and isinstance(second, int | float) and first < second
 
 
-def less_or_equal(first: Value, second: Value) -> bool:
+def less_or_equal(first: TemplateValue, second: TemplateValue) -> bool:
     """Return ``le``: less or equal, for the same kinds as `less`."""
     return less(first, second) or _equal(first, second)
 
 
-def _equal(first: Value, second: Value) -> bool:
+def _equal(first: TemplateValue, second: TemplateValue) -> bool:
     kinds = _kind(first), _kind(second)
     if "nothing" in kinds:
         return kinds == ("nothing", "nothing")
@@ -50,7 +52,7 @@ def _equal(first: Value, second: Value) -> bool:
     return bool(first == second)
 
 
-def _check_order(first: Value, second: Value) -> None:
+def _check_order(first: TemplateValue, second: TemplateValue) -> None:
     kinds = _kind(first), _kind(second)
     if kinds[0] != kinds[1]:
         raise _incompatible(first, second)
@@ -58,14 +60,14 @@ def _check_order(first: Value, second: Value) -> None:
         raise FunctionError(f"invalid type for comparison: {described(first)} has no order; numbers and strings have")
 
 
-def _incompatible(first: Value, second: Value) -> FunctionError:
+def _incompatible(first: TemplateValue, second: TemplateValue) -> FunctionError:
     found = f"{described(first)} and {described(second)}"
     if {_kind(first), _kind(second)} == {"integer", "float"}:
         found += "; write the literal as the data has it, 3 or 3.0"
     return FunctionError(f"incompatible types for comparison: {found}")
 
 
-def _kind(value: Value) -> _Kind:
+def _kind(value: TemplateValue) -> _Kind:
     if value is None or isinstance(value, Absent):
         return "nothing"
     if isinstance(value, bool):
@@ -84,7 +86,7 @@ def _kind(value: Value) -> _Kind:
 _MAX_SLICE_BOUNDS: Final = 3
 
 
-def index(value: Value, keys: Sequence[object]) -> Value:
+def index(value: TemplateValue, keys: Sequence[TemplateValue]) -> TemplateValue:
     """``index x i j`` is ``x[i][j]``: a list by number from 0, a map by key, a string by number.
 
     A key that a map lacks is absent. An element of a string is its code point as an integer (Go: its byte).
@@ -95,7 +97,7 @@ def index(value: Value, keys: Sequence[object]) -> Value:
     return value
 
 
-def cut(value: Value, bounds: Sequence[object]) -> Value:
+def cut(value: TemplateValue, bounds: Sequence[TemplateValue]) -> TemplateValue:
     """``slice x i j`` is ``x[i:j]`` of a string or list; no bounds: all of it.
 
     Bounds beyond the end mean the end (X14). A third bound, of a list only, is checked and changes nothing. Raises
@@ -115,7 +117,7 @@ def cut(value: Value, bounds: Sequence[object]) -> Value:
     return value[start:end]
 
 
-def length(value: Value) -> int:
+def length(value: TemplateValue) -> int:
     """Return code points of a string, elements of a list, keys of a map; 0 of null and of an absent value."""
     if value is None or isinstance(value, Absent):
         return 0
@@ -124,7 +126,7 @@ def length(value: Value) -> int:
     raise FunctionError(f"needs a string, a list or a map, found {described(value)}")
 
 
-def _step(value: Value, key: Value) -> Value:
+def _step(value: TemplateValue, key: TemplateValue) -> TemplateValue:
     if value is None or isinstance(value, Absent):
         return ABSENT
     if isinstance(value, dict):
@@ -138,7 +140,7 @@ def _step(value: Value, key: Value) -> Value:
     raise FunctionError(f"needs a list, a map or a string, found {described(value)}")
 
 
-def _place(value: str | list[object], key: Value) -> int:
+def _place(value: str | list[Value], key: TemplateValue) -> int:
     if isinstance(key, bool) or not isinstance(key, int):
         raise FunctionError(f"{described(value)} needs an integer, found {described(key)}")
     if not 0 <= key < len(value):
@@ -147,7 +149,7 @@ def _place(value: str | list[object], key: Value) -> int:
     return key
 
 
-def _bound(bound: Value) -> int:
+def _bound(bound: TemplateValue) -> int:
     if isinstance(bound, bool) or not isinstance(bound, int):
         raise FunctionError(f"needs integers as bounds, found {described(bound)}")
     if bound < 0:
@@ -207,17 +209,17 @@ MAX_PARTS: Final = 1_000_000
 _APOSTROPHES: Final = "'’"
 
 
-def upper(value: Value) -> str:
+def upper(value: TemplateValue) -> str:
     """Return the text in upper case, each character for itself as in Go: ``ß`` has no capital letter and stays."""
     return _mapped(value_text(value), str.upper, _upper)
 
 
-def lower(value: Value) -> str:
+def lower(value: TemplateValue) -> str:
     """Return the text in lower case, each character for itself as in Go."""
     return _mapped(value_text(value), str.lower, _lower)
 
 
-def title(value: Value) -> str:
+def title(value: TemplateValue) -> str:
     """Return the first letter of each word in upper case, the rest unchanged; an apostrophe does not start a word
     (LA24)."""
     letters: list[str] = []
@@ -228,13 +230,13 @@ def title(value: Value) -> str:
     return "".join(letters)
 
 
-def default(fallback: Value, value: Value) -> Value:
+def default(fallback: TemplateValue, value: TemplateValue) -> TemplateValue:
     """Return the value, or the fallback for absent, null, ``""``, ``[]`` and ``{}``. 0 and false are values (X14)."""
     empty = value is None or isinstance(value, Absent) or (isinstance(value, str | list | dict) and not value)
     return fallback if empty else value
 
 
-def join(items: Value, separator: Value) -> str:
+def join(items: TemplateValue, separator: TemplateValue) -> str:
     """Return the texts of a list's elements with the separator between them. Null and absent return the empty text."""
     if items is None or isinstance(items, Absent):
         return ""
@@ -244,7 +246,7 @@ def join(items: Value, separator: Value) -> str:
     return joined(map(value_text, items), _separator(separator))
 
 
-def split(value: Value, separator: Value) -> list[object]:
+def split(value: TemplateValue, separator: TemplateValue) -> list[Value]:
     """Return the parts of a text between separators; an empty separator splits it into characters. Null and absent
     return ``[]``.
 
@@ -261,7 +263,7 @@ def split(value: Value, separator: Value) -> list[object]:
     return [*text.split(between)] if between else [*text]
 
 
-def _separator(separator: Value) -> str:
+def _separator(separator: TemplateValue) -> str:
     if isinstance(separator, str):
         return separator
     raise FunctionError(f"needs a string as separator, found {described(separator)}")
@@ -299,17 +301,17 @@ def _goes_on(character: str, inside: bool) -> bool:
     return inside if kind == "Cf" else kind.startswith("M")
 
 
-def _subject_first(args: Sequence[object], *, piped: bool) -> list[object]:
+def _subject_first(args: Sequence[TemplateValue], *, piped: bool) -> list[TemplateValue]:
     """Return the arguments with the subject in front: a piped value comes last in the call and is the subject (X14)."""
     return [args[-1], *args[:-1]] if piped else [*args]
 
 
-def _simple(name: str, call: Callable[..., object], count: int, most: int | None = None) -> Function:
+def _simple(name: str, call: Callable[..., TemplateValue], count: int, most: int | None = None) -> Function:
     """Return a function of a fixed number of arguments, or from ``count`` to ``most``, in the order of the call."""
     return Function(name, lambda args, _piped: call(*args), count, count if most is None else most)
 
 
-def _subject(name: str, call: Callable[..., object], count: int) -> Function:
+def _subject(name: str, call: Callable[..., TemplateValue], count: int) -> Function:
     """Return a function whose subject comes first in a direct call and last when it came through ``|``."""
     return Function(name, lambda args, piped: call(*_subject_first(args, piped=piped)), count, count)
 
@@ -318,12 +320,12 @@ def _escaper(name: str, escaped: Callable[[str], str]) -> Function:
     return Function(name, lambda args, _piped: bounded(escaped(print_text(args))), 0, None)
 
 
-def _slice(args: Sequence[object], piped: bool) -> Value:
+def _slice(args: Sequence[TemplateValue], piped: bool) -> TemplateValue:
     value, *bounds = _subject_first(args, piped=piped)
     return cut(value, bounds)
 
 
-def _printf(args: Sequence[object], _piped: bool) -> str:
+def _printf(args: Sequence[TemplateValue], _piped: bool) -> str:
     text = args[0]
     if not isinstance(text, str):
         raise FunctionError(f"needs a string as format, found {described(text)}")
@@ -332,7 +334,7 @@ def _printf(args: Sequence[object], _piped: bool) -> str:
     return sprintf(text, args[1:])
 
 
-def _call(args: Sequence[object], _piped: bool) -> Value:
+def _call(args: Sequence[TemplateValue], _piped: bool) -> TemplateValue:
     raise FunctionError(f"needs a function, found {described(args[0])}; data has no functions")
 
 

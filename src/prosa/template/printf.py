@@ -8,11 +8,10 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
 from prosa.regex import regex
 from prosa.template.errors import FunctionError, joined
 from prosa.template.printing import Layout, go_float, integer_text, json_text, laid_out, number_text, value_text
-from prosa.template.values import Absent, described, go_type
+from prosa.template.values import Absent, TemplateValue, described, go_type
 
 _NIL: Final = "<nil>"
 _BASES: Final = {"b": 2, "d": 10, "o": 8, "O": 8, "x": 16, "X": 16}
@@ -24,7 +23,7 @@ _LEAST_CODE_DIGITS: Final = 4
 _WORD: Final = 1 << 64
 
 
-def sprintf(format: str, args: Sequence[object]) -> str:  # noqa: A002 - the name that Go gives it
+def sprintf(format: str, args: Sequence[TemplateValue]) -> str:  # noqa: A002 - the name that Go gives it
     """Return the formatted text. A verb that does not fit its value prints Go's text, such as ``%!d(string=hi)``.
 
     Raises `FunctionError` for a width or precision above 10,000, for a result of more than 10,485,760 characters,
@@ -33,7 +32,7 @@ def sprintf(format: str, args: Sequence[object]) -> str:  # noqa: A002 - the nam
     return joined(_pieces(format, args))
 
 
-def _pieces(format_text: str, args: Sequence[object]) -> Iterator[str]:
+def _pieces(format_text: str, args: Sequence[TemplateValue]) -> Iterator[str]:
     for step in steps(format_text, args):
         if isinstance(step, str):
             yield step
@@ -51,7 +50,7 @@ def _extra(extra: Extra) -> Iterator[str]:
     yield ")"
 
 
-def _formatted(value: Value, verb: str, spec: Spec) -> str:
+def _formatted(value: TemplateValue, verb: str, spec: Spec) -> str:
     if verb in "vw":
         bare = replace(spec, sharp=False, plus=False)
         if verb == "v":
@@ -66,17 +65,17 @@ def _formatted(value: Value, verb: str, spec: Spec) -> str:
     return _scalar(value, verb, spec)
 
 
-def _is_nil(value: Value) -> bool:
+def _is_nil(value: TemplateValue) -> bool:
     return value is None or isinstance(value, Absent)
 
 
-def _misfit(value: Value, verb: str, spec: Spec, *, go_syntax: bool = False) -> str:
+def _misfit(value: TemplateValue, verb: str, spec: Spec, *, go_syntax: bool = False) -> str:
     """Go's text for a verb that does not fit the value."""
     shown = _NIL if _is_nil(value) else f"{go_type(value)}={_plain(value, spec, go_syntax=go_syntax)}"
     return f"%!{verb}({shown})"
 
 
-def _plain(value: Value, spec: Spec, *, go_syntax: bool = False) -> str:
+def _plain(value: TemplateValue, spec: Spec, *, go_syntax: bool = False) -> str:
     """Return ``%v``: the text of X12 at its width. The precision shortens strings and rounds floats, as in Go."""
     if isinstance(value, str):
         text = truncated(value, spec)
@@ -92,13 +91,13 @@ def _plain(value: Value, spec: Spec, *, go_syntax: bool = False) -> str:
 def _go_layout(verb: str, spec: Spec) -> Layout:
     """Go's own layout of lists and maps: the verb applies to every element and every key."""
 
-    def leaf(value: Value) -> str:
+    def leaf(value: TemplateValue) -> str:
         return _NIL if _is_nil(value) else _scalar(value, verb, spec)
 
     return Layout(("[", "]"), ("map[", "]"), " ", leaf, lambda key: leaf(key) + ":", sorted_keys=True)
 
 
-def _scalar(value: Value, verb: str, spec: Spec) -> str:
+def _scalar(value: TemplateValue, verb: str, spec: Spec) -> str:
     if isinstance(value, bool):
         return padded("true" if value else "false", spec) if verb == "t" else _misfit(value, verb, spec)
     if isinstance(value, str):
@@ -321,19 +320,19 @@ class Directive(Struct, frozen=True):
 
     verb: str
     spec: Spec
-    value: Value
+    value: TemplateValue
 
 
 class Extra(Struct, frozen=True):
     """The arguments that no verb took, when no index was used."""
 
-    values: tuple[object, ...]
+    values: tuple[TemplateValue, ...]
 
 
 Step: TypeAlias = str | Directive | Extra
 
 
-def steps(format_text: str, args: Sequence[object]) -> Iterator[Step]:
+def steps(format_text: str, args: Sequence[TemplateValue]) -> Iterator[Step]:
     """Literal text and Go's error texts, directives with their values, and at most one `Extra` at the end.
 
     Raises `FunctionError` for a width or precision above `MAX_WIDTH`.
@@ -344,7 +343,7 @@ def steps(format_text: str, args: Sequence[object]) -> Iterator[Step]:
 class _Reader:
     """The state of reading a format: the position, the next argument, and the indexes seen."""
 
-    def __init__(self, text: str, args: Sequence[object]) -> None:
+    def __init__(self, text: str, args: Sequence[TemplateValue]) -> None:
         self._text = text
         self._args = args
         self._at = 0

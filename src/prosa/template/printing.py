@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.template.errors import FunctionError, bounded, joined
-from prosa.template.values import Absent, described
+from prosa.template.values import Absent, TemplateValue, described
 
 _LEAST_JSON_POSITIONAL: Final = 1e-6
 _FIRST_JSON_SCIENTIFIC: Final = 1e21
@@ -26,7 +26,7 @@ _SHORT_BITS: Final = 3 * MAX_INTEGER_DIGITS
 """Integers of fewer bits are within what Python turns into text itself; a digit has more than three bits."""
 
 
-def value_text(value: Value) -> str:
+def value_text(value: TemplateValue) -> str:
     """Return the text a template action prints for a value (X12). An absent value prints nothing (X13).
 
     Raises `FunctionError` for an infinite number, for a Python object that is not plain data, beyond 1,000 levels
@@ -39,7 +39,7 @@ def value_text(value: Value) -> str:
     return json_text(value)
 
 
-def json_text(value: Value) -> str:
+def json_text(value: TemplateValue) -> str:
     """Return compact JSON: keys in their order, non-ASCII literal, nothing HTML-escaped; a string has its quotes."""
     return laid_out(value, _JSON) if isinstance(value, list | dict) else _leaf(value)
 
@@ -58,24 +58,24 @@ def number_text(value: float) -> str:
     return go_float(value, "e", None).replace("e-0", "e-")
 
 
-def print_text(values: Sequence[object]) -> str:
+def print_text(values: Sequence[TemplateValue]) -> str:
     """Go's ``print``: a space between two values of which neither is a string."""
     return joined(_spaced(values))
 
 
-def println_text(values: Sequence[object]) -> str:
+def println_text(values: Sequence[TemplateValue]) -> str:
     """Go's ``println``: a space between any two values and a line end after the last."""
     return bounded(joined(map(value_text, values), " ") + "\n")
 
 
-def _spaced(values: Sequence[object]) -> Iterator[str]:
+def _spaced(values: Sequence[TemplateValue]) -> Iterator[str]:
     for place, value in enumerate(values):
         if place and not isinstance(value, str) and not isinstance(values[place - 1], str):
             yield " "
         yield value_text(value)
 
 
-def _leaf(value: Value) -> str:
+def _leaf(value: TemplateValue) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -106,18 +106,18 @@ class Layout(Struct, frozen=True):
     list_marks: tuple[str, str]
     map_marks: tuple[str, str]
     separator: str
-    leaf: Callable[[object], str]
+    leaf: Callable[[TemplateValue], str]
     key: Callable[[str], str]
     sorted_keys: bool
 
 
-def laid_out(value: Value, layout: Layout) -> str:
+def laid_out(value: TemplateValue, layout: Layout) -> str:
     """Return the text of a value under a layout. Raises `FunctionError` beyond `MAX_NESTING` or `MAX_RESULT`."""
     return joined(_pieces(value, layout))
 
 
-def _pieces(value: Value, layout: Layout) -> Iterator[str]:
-    open_members: list[tuple[Iterator[tuple[str, object]], str]] = []
+def _pieces(value: TemplateValue, layout: Layout) -> Iterator[str]:
+    open_members: list[tuple[Iterator[tuple[str, Value]], str]] = []
     prefix = ""
     while True:
         yield prefix
@@ -141,7 +141,7 @@ def _pieces(value: Value, layout: Layout) -> Iterator[str]:
             return
 
 
-def _members(value: list[object] | dict[str, object], layout: Layout) -> Iterator[tuple[str, object]]:
+def _members(value: list[Value] | dict[str, Value], layout: Layout) -> Iterator[tuple[str, Value]]:
     """Yield what stands before each member, separator and key, and the member."""
     separator = ""
     if isinstance(value, list):
@@ -149,7 +149,8 @@ def _members(value: list[object] | dict[str, object], layout: Layout) -> Iterato
             yield separator, item
             separator = layout.separator
         return
-    for key in value:
+    keys: Iterable[Value] = value
+    for key in keys:
         if not isinstance(key, str):
             raise FunctionError(f"a key of a map is {described(key)}; only strings are keys of data")
     for key in sorted(value) if layout.sorted_keys else value:

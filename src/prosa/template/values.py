@@ -5,14 +5,14 @@ Plain data is None (an explicit null), bool, int, float, str, list and dict with
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar, final
+from typing import Final, Generic, TypeAlias, TypeVar, final
 
 from prosa.data import Value
 
 
 @final
 class Absent:
-    """The class of `ABSENT`; it has that one instance."""
+    """The class of `ABSENT`: no value at all."""
 
     __slots__ = ()
 
@@ -23,14 +23,17 @@ class Absent:
 ABSENT: Final = Absent()
 """A name that is not there (X13): it prints nothing and is false. An explicit null is None."""
 
+TemplateValue: TypeAlias = "Value | Absent"
+"""What an expression of a template is worth."""
 
-def truth(value: Value) -> bool:
+
+def truth(value: TemplateValue) -> bool:
     """Return whether ``if`` takes the first branch: false, 0, null, absent, and the empty string, list and map are
     false."""
     return value is not ABSENT and bool(value)
 
 
-def go_type(value: Value) -> str:
+def go_type(value: TemplateValue) -> str:
     """Return the Go type that ``%T`` and the error texts of ``printf`` name; null and absent are ``<nil>``."""
     for kind, name in _GO_TYPES:
         if isinstance(value, kind):
@@ -38,7 +41,7 @@ def go_type(value: Value) -> str:
     return "<nil>"
 
 
-def described(value: Value) -> str:
+def described(value: TemplateValue) -> str:
     """Return the kind of a value in words for a message, with its article: ``a list``, ``an integer``, ``null``."""
     if value is None:
         return "null"
