@@ -60,6 +60,8 @@ def test_a_schema_without_booleans_accepts_as_much(schema: Any, value: Any):
         ({"items": False, "maxItems": 9}, {"maxItems": 0}),
         ({"items": True}, {"items": {}}),
         ({"anyOf": [False, DIGIT, True]}, {"anyOf": [DIGIT, {}]}),
+        ({"oneOf": [False, DIGIT, True]}, {"oneOf": [DIGIT, {}]}),
+        ({"oneOf": [False]}, {}),
         ({"$defs": {"x": False, "y": {"items": True}}}, {"$defs": {"x": {}, "y": {"items": {}}}}),
     ],
 )

@@ -184,7 +184,7 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
             result["maxItems"] = min(count, most) if isinstance(most, int | float) else count
         elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
             result |= {keyword: {}} if value else {}
-        elif keyword == "anyOf" and isinstance(value, list):
+        elif keyword in ("anyOf", "oneOf") and isinstance(value, list):
             result |= {keyword: found} if (found := [_of(each) for each in value if each is not False]) else {}
         elif keyword in ("properties", "patternProperties") and isinstance(value, Mapping):
             result[keyword] = {name: _of(each) for name, each in value.items() if each is not False}
