@@ -18,7 +18,7 @@ from statistics import stdev
 
 from msgspec import Struct
 
-from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.evaluation.case import Case
 from prosa.evaluation.expectations import GRADE, Failure
 from prosa.evaluation.matchers import Missing
@@ -54,7 +54,7 @@ class _Run(Struct, frozen=True):
 
     number: int
     attempt: Attempt
-    expectations: tuple[Mapping[str, Value], ...]
+    expectations: tuple[Mapping[str, Readable], ...]
 
 
 def benchmark_files(shown: ShownTest) -> Iterator[tuple[str, bytes]]:
@@ -89,12 +89,17 @@ def _benchmarks(shown: ShownTest) -> Iterator[_Benchmark]:
 
 def _files(benchmark: _Benchmark, shown: ShownTest) -> Iterator[tuple[str, bytes]]:
     cases = benchmark.cases
-    runs: list[Value] = []
+    runs: list[Readable] = []
     notes: list[str] = []
     sides = [(name, {each.case.name: each for each in suite.cases}) for name, suite in benchmark.sides]
     folders = eval_folders([each.name for each in cases])
     for number, (case, folder) in enumerate(zip(cases, folders, strict=True), start=1):
-        about = {"eval_id": number, "eval_name": case.name, "prompt": _prompt(case), "assertions": _asked(case)}
+        about: dict[str, Readable] = {
+            "eval_id": number,
+            "eval_name": case.name,
+            "prompt": _prompt(case),
+            "assertions": _asked(case),
+        }
         yield f"{folder}/eval_metadata.json", _json(about)
         for configuration, reports in sides:
             if (report := reports.get(case.name)) is not None:
@@ -168,23 +173,17 @@ def _added(file: OutputFile) -> bytes:
     return content if hashlib.sha256(content).hexdigest() == file.digest else b""
 
 
-def _grading(run: _Run) -> dict[str, Value]:
+def _grading(run: _Run) -> dict[str, Readable]:
     """Return `grading.json` of a run: the expectations under the keys of both forms. An attempt of Prosa passes as a
     whole, and that is its pass rate: so the tools show the rates of `prosa test`."""
-    passed = sum(each["passed"] is True for each in run.expectations)
     attempt = run.attempt
     # Without `total_duration_seconds` here: with it skill-creator's script never looks into `timing.json` for tokens.
     seconds = _seconds(attempt)
-    timing: dict[str, Value] = {} if seconds is None else {"executor_duration_seconds": seconds}
+    timing: dict[str, Readable] = {} if seconds is None else {"executor_duration_seconds": seconds}
     return {
         "expectations": list(run.expectations),
         "assertion_results": list(run.expectations),
-        "summary": {
-            "passed": passed,
-            "failed": len(run.expectations) - passed,
-            "total": len(run.expectations),
-            "pass_rate": 1.0 if attempt.passed else 0.0,
-        },
+        "summary": _counted(run),
         "execution_metrics": {
             "tool_calls": dict(Counter(attempt.facts.tools)),
             "total_tool_calls": len(attempt.facts.tools),
@@ -194,28 +193,33 @@ def _grading(run: _Run) -> dict[str, Value]:
     }
 
 
-def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Value]:
+def _counted(run: _Run) -> dict[str, float]:
+    passed, total = sum(each["passed"] is True for each in run.expectations), len(run.expectations)
+    return {"passed": passed, "failed": total - passed, "total": total, "pass_rate": 1.0 if run.attempt.passed else 0.0}
+
+
+def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Readable]:
     """Return `grading.json` of all runs of a configuration; of a single one it is that of the run."""
     unmeasured = [
         {"run": number, "outcome": each.outcome, "reason": str(each.reason or "")}
         for number, each in enumerate(case.attempts, start=1)
         if not each.measured
     ]
-    more: dict[str, Value] = {"not_measured": unmeasured} if unmeasured else {}
+    more: dict[str, Readable] = {"not_measured": unmeasured} if unmeasured else {}
     if len(runs) == 1 and len(case.attempts) == 1:
         return _grading(runs[0])
     found = [{**each, "text": f"{each['text']} (run {run.number})"} for run in runs for each in run.expectations]
     passed = sum(each["passed"] is True for each in found)
-    summary: dict[str, Value] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
+    summary: dict[str, Readable] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
     if runs:
         summary["pass_rate"] = round(sum(run.attempt.passed for run in runs) / len(runs), PLACES)
     return {"expectations": found, "assertion_results": found, "summary": summary, **more}
 
 
-def _timing(attempts: Sequence[Attempt]) -> dict[str, Value]:
+def _timing(attempts: Sequence[Attempt]) -> dict[str, Readable]:
     """Return `timing.json`: the mean of attempts. What is not known is left out, which both tools can read."""
     tokens, seconds = _mean(each.facts.tokens for each in attempts), _mean(map(_seconds, attempts))
-    found: dict[str, Value] = {} if tokens is None else {"total_tokens": round(tokens)}
+    found: dict[str, Readable] = {} if tokens is None else {"total_tokens": round(tokens)}
     if seconds is not None:
         found["duration_ms"] = round(seconds * 1000)
         found["total_duration_seconds"] = found["executor_duration_seconds"] = round(seconds, 3)
@@ -264,7 +268,7 @@ def _asked(case: Case) -> list[str]:
     return [*found, *dict.fromkeys(case.grade)]
 
 
-def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Value]]:
+def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Readable]]:
     """Yield what each expectation of a case came to. Questions that were not asked, because a rule had failed before,
     are left out: nothing is known of them."""
     left = [each for each in attempt.failures if each.pointer != GRADE]
@@ -305,22 +309,22 @@ def _is_left(expected: Expected, failure: Failure) -> bool:
     return failure.pointer == expected.name or failure.pointer == where or failure.pointer.startswith(f"{where}/")
 
 
-def _expectation(text: str, passed: bool, evidence: str) -> Mapping[str, Value]:
+def _expectation(text: str, passed: bool, evidence: str) -> Mapping[str, Readable]:
     return {"text": text, "passed": passed, "evidence": evidence or ("holds" if passed else "does not hold")}
 
 
 # ---- benchmark.json ----
 
 
-def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[str, Value]:
-    graded, attempt = _grading(run), run.attempt
+def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[str, Readable]:
+    counted, attempt = _counted(run), run.attempt
     return {
         "eval_id": number,
         "eval_name": name,
         "configuration": configuration,
         "run_number": run.number,
         "result": {
-            **{key: graded["summary"][key] for key in ("pass_rate", "passed", "failed", "total")},
+            **{key: counted[key] for key in ("pass_rate", "passed", "failed", "total")},
             "time_seconds": _seconds(attempt),
             "tokens": attempt.facts.tokens,
             "tool_calls": len(attempt.facts.tools),
@@ -332,11 +336,11 @@ def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[s
 
 
 def _benchmark_object(
-    benchmark: _Benchmark, shown: ShownTest, runs: Sequence[Value], notes: Sequence[str]
-) -> dict[str, Value]:
+    benchmark: _Benchmark, shown: ShownTest, runs: Sequence[Readable], notes: Sequence[str]
+) -> dict[str, Readable]:
     summary = {name: _summary(suite) for name, suite in benchmark.sides}
-    found: dict[str, Value] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
-    found["run_summary"] = dict(summary)
+    found: dict[str, Readable] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
+    found["run_summary"] = summary
     if len(summary) > 1:
         first, second = summary.values()
         values = {
@@ -344,7 +348,8 @@ def _benchmark_object(
             for key in _SIGNED
             if key in first and key in second
         }
-        found["run_summary"]["delta"] = {key: _SIGNED[key].format(value) for key, value in values.items()}
+        delta = {key: _SIGNED[key].format(value) for key, value in values.items()}
+        found["run_summary"] = {**summary, "delta": delta}
         found["delta_values"] = values
     if benchmark.compared is not None:
         told = benchmark.compared.comparison
@@ -357,7 +362,7 @@ _SIGNED = {"pass_rate": "{:+.2f}", "time_seconds": "{:+.1f}", "tokens": "{:+.0f}
 """How skill-creator writes a difference; its viewer shows these texts as they stand."""
 
 
-def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Value]:
+def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Readable]:
     suite = benchmark.sides[0][1]
     return {
         "skill_name": benchmark.name,
@@ -424,7 +429,7 @@ def _prompt(case: Case) -> str:
     return case.input if isinstance(case.input, str) else json.dumps(case.input, ensure_ascii=False, indent=1)
 
 
-def _json(value: Value) -> bytes:
+def _json(value: Readable) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
 
 

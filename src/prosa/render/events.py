@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
@@ -102,7 +102,10 @@ def _plain(event: Event) -> dict[str, Value]:
     return data
 
 
-def _value(value: Value) -> Value:
+_Field: TypeAlias = "Value | Struct | tuple[_Field, ...]"
+
+
+def _value(value: _Field) -> Value:
     if isinstance(value, Struct):
         return {name: _value(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple):

@@ -12,7 +12,6 @@ from pathlib import PurePath
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from prosa.data import Value
 from prosa.data.plain import Readable
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.diagnostics.address import page_address, page_path
@@ -52,14 +51,14 @@ def render_sarif(
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _compared(result: dict[str, Value], is_new: bool) -> dict[str, Value]:
+def _compared(result: dict[str, Readable], is_new: bool) -> dict[str, Readable]:
     """Return a result with what a baseline says of it."""
     if is_new:
         return {**result, "baselineState": "new", "suppressions": []}
     return {**result, "baselineState": "unchanged", "suppressions": [{"kind": "external", "status": "accepted"}]}
 
 
-def _rule(name: str, documentation: str) -> dict[str, Value]:
+def _rule(name: str, documentation: str) -> dict[str, Readable]:
     rule = rule_named(name)
     page, address = page_of(rule), page_address(name, documentation)
     return {
@@ -80,9 +79,9 @@ def _first_paragraph(page: str) -> str:
     return " ".join(next(paragraphs, "").split())
 
 
-def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Value]:
+def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Readable]:
     text = "\n".join((each.message, *each.notes))
-    result: dict[str, Value] = {
+    result: dict[str, Readable] = {
         "ruleId": each.code,
         "ruleIndex": place,
         "level": _SARIF_LEVELS[each.severity],
@@ -100,21 +99,21 @@ def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Value]:
     return result
 
 
-def _fix(each: Diagnostic) -> dict[str, Value]:
+def _fix(each: Diagnostic) -> dict[str, Readable]:
     assert each.fix is not None
-    replacements = [
+    replacements: list[Readable] = [
         {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
         for edit in each.fix.edits
     ]
-    change = {"artifactLocation": _artifact(each.source), "replacements": replacements}
+    change: dict[str, Readable] = {"artifactLocation": _artifact(each.source), "replacements": replacements}
     return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
 
 
-def _sarif_location(source: SourceText, span: Span) -> dict[str, Value]:
+def _sarif_location(source: SourceText, span: Span) -> dict[str, Readable]:
     return {"physicalLocation": {"artifactLocation": _artifact(source), "region": _region(source, span)}}
 
 
-def _artifact(source: SourceText) -> dict[str, Value]:
+def _artifact(source: SourceText) -> dict[str, Readable]:
     path = PurePath(source.path)
     if path.is_absolute():
         return {"uri": path.as_uri()}
@@ -177,7 +176,7 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
     return dump([_entry(each, name) for each, name in zip(diagnostics, ids, strict=True)], indent=2)
 
 
-def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Value]:
+def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Readable]:
     return {
         "description": f"{each.message} ({each.rule})",
         "check_name": each.rule,
@@ -226,9 +225,9 @@ def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -
     return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
 
 
-def _object(each: Diagnostic, documentation: str) -> dict[str, Value]:
+def _object(each: Diagnostic, documentation: str) -> dict[str, Readable]:
     address = page_address(each.rule, documentation)
-    found: dict[str, Value] = {
+    found: dict[str, Readable] = {
         "message": "\n".join((each.message, *each.notes)),
         "location": _rdjson_location(each.source, each.span),
         "severity": _RDJSON_SEVERITIES[each.severity],
@@ -247,15 +246,15 @@ def _object(each: Diagnostic, documentation: str) -> dict[str, Value]:
     return found
 
 
-def _rdjson_location(source: SourceText, span: Span) -> dict[str, Value]:
+def _rdjson_location(source: SourceText, span: Span) -> dict[str, Readable]:
     return {"path": source.path, "range": _range(source, span)}
 
 
-def _range(source: SourceText, span: Span) -> dict[str, Value]:
+def _range(source: SourceText, span: Span) -> dict[str, Readable]:
     return {"start": _position(source, span.start), "end": _position(source, span.end)}
 
 
-def _position(source: SourceText, offset: int) -> dict[str, Value]:
+def _position(source: SourceText, offset: int) -> dict[str, Readable]:
     lines = source.lines
     line = lines.line(offset)
     return {"line": line, "column": lines.byte_offset(offset) - lines.byte_offset(lines.offset(line, 1)) + 1}

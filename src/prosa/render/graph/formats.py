@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.graph.graph import INVERSES
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
@@ -270,7 +270,7 @@ def jsonld(selection: Selection) -> str:
     return dump({"@context": context(), "@graph": documents}, indent=2) + "\n"
 
 
-def context() -> dict[str, Value]:
+def context() -> dict[str, Readable]:
     """Return what the keys mean: names of schema.org where it has them, else of a vocabulary of Prosa."""
     links = {rel: {"@id": f"{VOCABULARY}{rel}", "@type": "@id"} for rel in INVERSES}
     return {
@@ -294,19 +294,20 @@ def iri(node: Node) -> str:
     return "./" + quoted_relative(node.path)
 
 
-def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Value]:
-    found: dict[str, Value] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
+def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Readable]:
+    found: dict[str, Readable] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
     found |= {"dialect": node.dialect}
     found |= {key: value for key, value in (("title", node.title), ("kind", node.type), ("url", node.url)) if value}
-    references: list[dict[str, Value]] = []
+    targets: dict[str, list[str]] = {}
+    references: list[dict[str, Readable]] = []
     for edge in edges:
         target = selection.by_id.get(edge.target) if edge.resolved else None
         if target is not None:
-            same = found.setdefault(_property(edge), [])
+            same = targets.setdefault(_property(edge), [])
             if iri(target) not in same:
                 same.append(iri(target))
         references.append(_reference(edge, target))
-    return found | ({"references": references} if references else {})
+    return {**found, **targets, **({"references": references} if references else {})}
 
 
 def _property(edge: Edge) -> str:
@@ -315,6 +316,6 @@ def _property(edge: Edge) -> str:
     return edge.rel if edge.rel is not None and edge.rel in INVERSES else "link"
 
 
-def _reference(edge: Edge, target: Node | None) -> dict[str, Value]:
+def _reference(edge: Edge, target: Node | None) -> dict[str, Readable]:
     values = {key: value for key, value in edge_object(edge).items() if key != "source" and value is not None}
     return {"@type": "Reference", **({"document": iri(target)} if target else {}), **values}

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from prosa.data import Value
 from prosa.evaluation.case import Case
 from prosa.evaluation.expectations import GRADE, Failure
-from prosa.evaluation.matchers import MISSING
+from prosa.evaluation.matchers import Missing
 from prosa.evaluation.report import AgentFacts, Attempt, Graded, OutputFile, Step, SuiteReport
 from prosa.records.test import Feedback
 from prosa.render.json import dump
@@ -71,7 +71,7 @@ def _shares(row: Row) -> Iterator[str]:
 def _asked(case: Case) -> Iterator[Part]:
     yield '<div class="asked">\n'
     yield from _titled("Input", text_block(case.request or _single_text(case.input)))
-    if case.expect is not MISSING:
+    if not isinstance(case.expect, Missing):
         yield from _titled("Expected", text_block(answer_text(case.expect)))
     if case.assertions:
         expected: dict[str, Value] = {each.name: each.expect for each in case.assertions}
