@@ -227,6 +227,7 @@ WRONG_CHAT = [
     ({"messages": [USER, {"role": "assistant", "content": "x", "tool_calls": []}]}, "empty array"),
     ({"stream_options": {"include_usage": True}}, "only allowed when 'stream' is enabled"),
     ({"max_tokens": 5, "max_completion_tokens": 5}, "at the same time"),
+    ({"max_tokens": 0}, "Expected a value >= 1, but got 0 instead"),
     ({"instructions": "x"}, "Unrecognized request argument supplied: instructions"),
     ({"tools": []}, "empty array"),
     ({"tool_choice": "auto"}, "only allowed when 'tools' are specified"),

@@ -199,7 +199,7 @@ def _options(body: _Body) -> Refusal | None:
         return Refusal(said, "max_tokens", "invalid_parameter_combination")
     bounds = {"max_tokens": body.get("max_tokens"), "max_completion_tokens": body.get("max_completion_tokens")}
     for name, most in bounds.items():
-        if (most or 1) < 1:
+        if most is not None and most < 1:
             said = f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {most} instead."
             return Refusal(said, name, "integer_below_min_value")
     if (body.get("n") or 1) != 1:
