@@ -301,3 +301,13 @@ def test_x38_the_graph_has_imports_and_skills(tmp_path: Path):
     with prosa.Corpus(folder, environ={"PROSA_CACHE_DIR": str(tmp_path / "cache")}) as corpus:
         edges = {(each.source, each.target) for each in corpus.graph().edges}
     assert edges == {("CLAUDE.md", "docs/style.md"), (".claude/agents/a.md", ".claude/skills/deploy/SKILL.md")}
+
+
+def test_x38_an_agent_of_another_dialect_is_known_by_its_file(tmp_path: Path):
+    """X38. A project may say that agents are written in another dialect; the first letter of such a name is none."""
+    texts = {
+        "prosa.toml": '[dialects]\n".claude/agents/*.md" = "mda"\n',
+        ".claude/agents/plan.md": "---\nname: implementer\ndescription: Plans\n---\n\nPlan.\n",
+        ".github/prompts/go.prompt.md": "---\ndescription: X\nagent: i\n---\n\nX.\n",
+    }
+    assert (".github/prompts/go.prompt.md", "unknown-agent") in found(laid(tmp_path / "p", texts))

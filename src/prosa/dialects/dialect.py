@@ -6,7 +6,7 @@ neutral default; the others are required, so a record without them is a type err
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
@@ -56,7 +56,7 @@ def _whole_body(front: FrontReading) -> Span:
     return front.body
 
 
-def _no_facts(_model: object) -> dict[str, Value]:
+def _no_facts(_model: object) -> Mapping[str, object]:
     return {}
 
 
@@ -97,7 +97,7 @@ class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
     masked: Callable[[FrontReading], tuple[Span, ...]] = _nothing_masked
     markdown: Callable[[FrontReading], Span] = _whole_body
     strictness: Callable[[M], bool | None] = _no_preference
-    corpus_facts: Callable[[M], dict[str, Value]] = _no_facts
+    corpus_facts: Callable[[M], Mapping[str, object]] = _no_facts
     format_edits: Callable[[M, FormatOptions], tuple[Edit, ...]] = _no_normal_form
     after_fix: Callable[[SourceText, SourceText], tuple[Edit, ...]] = _keeps_no_hash
     judged: Callable[[dict[str, Value], bool, frozenset[str]], dict[str, Value]] = _no_verdict

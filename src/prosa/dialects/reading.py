@@ -12,6 +12,7 @@ the shape.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from collections.abc import Mapping as MappingOf
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -105,7 +106,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         ``errors`` the rules broken."""
         return self.dialect.judged(self.facts(), strict, errors)
 
-    def corpus_facts(self) -> dict[str, Value]:
+    def corpus_facts(self) -> MappingOf[str, object]:
         """Return plain data for the rules of many documents."""
         return self.dialect.corpus_facts(self.model)
 

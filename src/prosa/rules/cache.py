@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar, cast
 
 from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder, encode
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
 from prosa.document.references import Def, Ref
@@ -20,6 +20,7 @@ from prosa.rules.findings import Analysis, ProgramFindings, Suppression
 from prosa.rules.rule import DocumentFacts, LocalLink, Rule
 
 _Row = TypeVar("_Row", bound=Struct)
+_T = TypeVar("_T")
 
 Stamped: TypeAlias = tuple[int, int, int, int]
 """The stamp of a file, without reading it: size, times of its content and of its last change, number."""
@@ -88,7 +89,7 @@ class KeptFacts(Struct, frozen=True, array_like=True):
         if not (analysis.lasting and analysis.digest and analysis.readable and _is_plain(facts.extra)):
             return None
         names = facts.refs, facts.defs, facts.anchors, facts.links, facts.wikilinks
-        kept = cls(stamp, hints, analysis.depends, facts.dialect, *names, {**facts.extra})
+        kept = cls(stamp, hints, analysis.depends, facts.dialect, *names, _extra(facts))
         try:
             _written(kept)
         except NotPlain:
@@ -139,7 +140,7 @@ def to_row(analysis: Analysis) -> str:
             facts.anchors,
             facts.links,
             facts.wikilinks,
-            {**facts.extra},
+            _extra(facts),
         )
     )
 
@@ -221,7 +222,12 @@ def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return problems
 
 
-def _is_plain(value: Value) -> bool:
+def _extra(facts: DocumentFacts) -> dict[str, Value]:
+    """Return plain facts as data: what JSON reads back, before it is `_frozen`."""
+    return cast("dict[str, Value]", {**facts.extra})
+
+
+def _is_plain(value: _T) -> bool:
     """Return whether JSON preserves a value, except for tuples, which `_frozen` restores."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
@@ -230,7 +236,7 @@ def _is_plain(value: Value) -> bool:
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _frozen(value: Value) -> Value:
+def _frozen(value: Value) -> Plain:
     """List as the tuples they were."""
     if isinstance(value, list):
         return tuple(map(_frozen, value))

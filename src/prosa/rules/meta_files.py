@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, cast
 
 from prosa.data import Value
 from prosa.dialects.magi.meta import Inherited, MetaFile, inherited_by
 from prosa.dialects.reading import DialectReading
 from prosa.rules.rule import Corpus
 
+if TYPE_CHECKING:
+    from prosa.dialects.magi import CorpusFacts
+
 
 @lru_cache(maxsize=1)
 def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
     """Return the meta files below the root."""
     known = {**corpus.entries, **corpus.metas}
-    return tuple(
-        MetaFile(below_root(corpus, real), tuple(facts.extra["globs"]), facts.extra["lends"])
+    magi = (
+        (real, cast("CorpusFacts", facts.extra))
         for real, facts in known.items()
         if facts.dialect == "magi" and "globs" in facts.extra
     )
+    return tuple(MetaFile(below_root(corpus, real), tuple(extra["globs"]), extra["lends"]) for real, extra in magi)
 
 
 def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:

@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from sys import intern
+from typing import cast
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
@@ -268,13 +269,13 @@ def _unplaced(facts: DocumentFacts) -> list[object]:
     """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
     links = [[replace(each, start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
-    return [facts.path, names, links, facts.anchors, _without_pairs(dict(facts.extra))]
+    return [facts.path, names, links, facts.anchors, _without_pairs(cast("dict[str, Plain]", facts.extra))]
 
 
 _NOWHERE = Span(0, 0)
 
 
-def _without_pairs(value: Value) -> Value:
+def _without_pairs(value: Plain) -> Plain:
     if isinstance(value, dict):
         return {key: _without_pairs(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

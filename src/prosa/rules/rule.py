@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVa
 
 from msgspec import Struct, field
 
-from prosa.data import Value
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects import DialectName
 from prosa.dialects.context.places import is_agent_place
@@ -120,7 +119,7 @@ class DocumentFacts(Struct, frozen=True):
     anchors: frozenset[str] = frozenset()
     links: tuple[LocalLink, ...] = ()
     wikilinks: tuple[LocalLink, ...] = ()
-    extra: Mapping[str, Value] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)
 
 
 Rooted: TypeAlias = Literal["given", "project", "known", "guessed"]

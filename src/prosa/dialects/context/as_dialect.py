@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 from prosa.data import Value
-from prosa.dialects.context.model import ContextModel, Figured, Import, Named, NamedCommand
+from prosa.dialects.context.model import ContextModel, Figured, Import, Named, NamedCommand, Tool
 from prosa.dialects.context.read import read
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
 from prosa.dialects.plain import definitions as plain_definitions
 from prosa.document import Def, Ref, link_references
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypedDict
+
+    Placed: TypeAlias = tuple[str, int, int]
+
+    class CorpusFacts(TypedDict, total=False):
+        """What rules compare with the files of the project. A place is where it starts and ends."""
+
+        name: Placed | None
+        imports: Sequence[tuple[str, int, int, bool]]
+        skills: Sequence[Placed]
+        agents: Sequence[Placed]
+        globs: Sequence[Placed]
+        mentioned: Sequence[Placed]
+        commands: Sequence[tuple[Tool, str, int, int]]
+        figures: Sequence[tuple[str, Sequence[str], int, int]]
+
 
 __all__ = ["DIALECT", "ContextModel", "Import", "Named", "NamedCommand"]
 
@@ -28,10 +49,10 @@ def facts(model: ContextModel) -> dict[str, Value]:
     }
 
 
-def corpus_facts(model: ContextModel) -> dict[str, Value]:
+def corpus_facts(model: ContextModel) -> Mapping[str, object]:
     """Return what rules compare with the files of the project."""
     name = model.fields.entry("name") if model.fields is not None and not model.path.endswith(".json") else None
-    found: dict[str, Value] = {
+    found: CorpusFacts = {
         "name": (name.value.span.of(model.document.source.text).strip("'\""), *_place(name.value.span))
         if name
         else None,
@@ -50,11 +71,11 @@ def _place(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-def _named(names: tuple[Named, ...]) -> list[Value]:
+def _named(names: tuple[Named, ...]) -> list[Placed]:
     return [(each.text, *_place(each.span)) for each in names]
 
 
-def _figured(each: Figured) -> Value:
+def _figured(each: Figured) -> tuple[str, list[str], int, int]:
     return (each.words, list(each.numbers), *_place(each.span))
 
 

@@ -5,6 +5,9 @@ The facts that `prosa show` prints have the keys of interface.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from prosa.data import Value
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.fields import declared_value
@@ -16,6 +19,16 @@ from prosa.dialects.magi.read import read
 from prosa.dialects.magi.regions import Region
 from prosa.dialects.magi.relationships import definitions, references
 from prosa.dialects.magi.result_text import owners_of
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class CorpusFacts(TypedDict, total=False):
+        """The patterns and fields of a meta file (`corpus_facts`)."""
+
+        globs: Sequence[str]
+        lends: dict[str, Value]
+
 
 __all__ = [
     "DIALECT",
@@ -42,7 +55,7 @@ def facts(model: MagiModel) -> dict[str, Value]:
     }
 
 
-def corpus_facts(model: MagiModel) -> dict[str, Value]:
+def corpus_facts(model: MagiModel) -> CorpusFacts:
     """Return the patterns and fields of a meta file, which others inherit; nothing for any other document (M20)."""
     globs = model.fields.texts("globs")
     if not globs:

@@ -3,6 +3,9 @@ prints have the keys of interface.md."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from prosa.data import Scalar, Value
 from prosa.dialects.dialect import Dialect, FormatOptions
 from prosa.dialects.front import read_front
@@ -12,6 +15,20 @@ from prosa.dialects.mda.graph import definitions, references
 from prosa.dialects.mda.model import MdaModel
 from prosa.dialects.mda.read import QUOTED, quoting, read
 from prosa.source import Edit, SourceText, Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypedDict
+
+    Pair: TypeAlias = tuple[int, int]
+
+    class CorpusFacts(TypedDict, total=False):
+        """What the rules of `depends-on` compare (`corpus_facts`)."""
+
+        name: str
+        version: str
+        digest: str
+        depends: Sequence[tuple[str, str, str, Pair, Pair, Pair]]
+
 
 NOT_VERIFIED = "not verified"
 """The state of every signature that was read and no more (X42)."""
@@ -59,7 +76,7 @@ def _line(model: MdaModel, offset: int) -> int:
     return model.source.position(offset).line
 
 
-def corpus_facts(model: MdaModel) -> dict[str, Value]:
+def corpus_facts(model: MdaModel) -> CorpusFacts:
     """Return what the rules of `depends-on` compare: name, version, digest, and the dependencies with their places."""
     name = model.text("name")
     if name is None:
@@ -70,7 +87,7 @@ def corpus_facts(model: MdaModel) -> dict[str, Value]:
         "version": model.text("version") or "",
         "digest": digest.text if digest is not None else "",
         "depends": tuple(
-            (each.name, each.range, each.digest, *map(_ends, (each.span, each.range_span, each.digest_span)))
+            (each.name, each.range, each.digest, _ends(each.span), _ends(each.range_span), _ends(each.digest_span))
             for each in model.dependencies
         ),
     }

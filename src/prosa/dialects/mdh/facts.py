@@ -4,7 +4,8 @@ X21), and plain data for the rules of a whole site, which travels between proces
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from prosa.data import Value
@@ -14,6 +15,24 @@ from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel, Text
 from prosa.dialects.mdh.url import resolve, target_of
 from prosa.document.references import Def, Ref
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypedDict
+
+    Pair: TypeAlias = tuple[int, int]
+
+    class CorpusFacts(TypedDict, total=False):
+        """What rules of a whole site read of a node (`corpus_facts`)."""
+
+        id: str
+        type: str
+        title: str
+        anchor: Pair
+        canonical: str
+        links: Sequence[tuple[str, Pair]]
+        targets: Sequence[tuple[str, str, Pair]]
+        actions: Sequence[tuple[str, str, str, Sequence[tuple[str, str]], Pair]]
+        wikilinks: Sequence[tuple[str, str | None, str | None, bool, Pair]]
 
 
 def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Value]:
@@ -38,7 +57,7 @@ def _line(model: NodeModel, offset: int) -> int:
 
 
 def _link(link: LinkModel, model: NodeModel) -> dict[str, Value]:
-    shown = {
+    shown: dict[str, Value] = {
         "rel": link.rel.text if link.rel else None,
         "target": link.target.text if link.target else None,
         "line": _line(model, link.span.start),
@@ -105,7 +124,7 @@ CONTRACT: tuple[str, ...] = (
 """The parts of an action beyond method and URL that a client acts on (HW8)."""
 
 
-def corpus_facts(model: NodeModel) -> dict[str, Value]:
+def corpus_facts(model: NodeModel) -> CorpusFacts:
     """Return plain tuples; spans are pairs of offsets.
 
     ``links``: `(href, span)` of the body. ``targets``: `(kind, text, span)` of the front matter, kind `id` or `path`.

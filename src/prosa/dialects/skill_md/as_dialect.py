@@ -7,6 +7,7 @@ keys for `prosa show`. Its text is never reformatted: any choice would change wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from prosa.data import Value
 from prosa.data.yaml_write import write_yaml
@@ -16,6 +17,16 @@ from prosa.dialects.skill_md.model import SKILL as FRONT
 from prosa.dialects.skill_md.read import read
 from prosa.document import Def, Ref, link_references
 from prosa.source import Edit
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class CorpusFacts(TypedDict, total=False):
+        """What rules compare between skills: the description, and its place."""
+
+        description: str
+        at: tuple[int, int]
+
 
 __all__ = [
     "DIALECT",
@@ -55,7 +66,7 @@ def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
     }
 
 
-def corpus_facts(model: SkillModel) -> dict[str, Value]:
+def corpus_facts(model: SkillModel) -> CorpusFacts:
     """Return the data that rules compare between skills: the description and its place."""
     if model.bare or model.description is None:
         return {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
@@ -21,6 +22,16 @@ from prosa.dialects.ymj.trace import call_rows, read_trace
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
 from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class CorpusFacts(TypedDict, total=False):
+        """What rules over many documents read of a record (`corpus_facts`)."""
+
+        route: str
+        route_at: tuple[int, int]
+
 
 _OF_THE_BODY = frozenset(
     ("unresolved-link", "unresolved-anchor", "undefined-footnote", "unresolved-wikilink", "ambiguous-wikilink")
@@ -59,13 +70,13 @@ def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
     return {"calls": [asdict(each) for each in call_rows(trace, lambda at: model.source.position(at).line)]}
 
 
-def corpus_facts(model: YmjModel) -> dict[str, Value]:
+def corpus_facts(model: YmjModel) -> CorpusFacts:
     """Return the data for rules over many documents: the route that a record requests, and its place (Y12)."""
     page = model.ops_map("page")
     route = page.get("route") if page is not None else None
     if not isinstance(route, Scalar) or not isinstance(route.value, str):
         return {}
-    return {"route": route.value, "route_at": [route.span.start, route.span.end]}
+    return {"route": route.value, "route_at": (route.span.start, route.span.end)}
 
 
 def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:

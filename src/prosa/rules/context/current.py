@@ -12,7 +12,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.context.model import Tool
 from prosa.dialects.fields import shown
 from prosa.regex import regex
-from prosa.rules.context import RULES
+from prosa.rules.context import RULES, extra_of
 from prosa.rules.context.definitions import DEFINITIONS, Defined
 from prosa.rules.context.project import MADE, Project, project_of
 from prosa.rules.corpus_names import corpus_names
@@ -25,7 +25,7 @@ from prosa.source import Span
 def missing_path(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a path in backticks that does not exist, neither from the root nor from the folder of the file. The finding
     points at the path. Only a path whose first folder exists is judged: others may be examples."""
-    mentioned = facts.extra.get("mentioned", ())
+    mentioned = extra_of(facts).get("mentioned", ())
     project = project_of(corpus) if mentioned else None
     relative = project.relative(path) if project is not None else None
     if project is None or relative is None:
@@ -94,7 +94,7 @@ class Undefined(NamedTuple):
 def _undefined(corpus: Corpus, path: Path, facts: DocumentFacts, tool: Tool) -> Iterator[Undefined]:
     """Yield what the command lines of a file name and the project does not define, where it is known what it
     defines."""
-    named = [each for each in facts.extra.get("commands", ()) if each[0] == tool]
+    named = [each for each in extra_of(facts).get("commands", ()) if each[0] == tool]
     project = project_of(corpus) if named else None
     relative = project.relative(path) if project is not None else None
     if project is None or relative is None:
@@ -180,7 +180,7 @@ def missing_entry_point(corpus: Corpus, path: Path, facts: DocumentFacts) -> Ite
 def differing_numbers(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a line that stands in another context file too, with other numbers. The finding points at the line of the
     later file."""
-    figures = facts.extra.get("figures")
+    figures = extra_of(facts).get("figures")
     if not figures:
         return
     lines = corpus_names(corpus).derived("figures", "paths", lambda: _figures(corpus))
@@ -199,7 +199,7 @@ def _figures(corpus: Corpus) -> dict[str, list[tuple[Path, tuple[str, ...]]]]:
     """Return the lines with numbers of all context files by their words, in the order of the corpus."""
     found: dict[str, list[tuple[Path, tuple[str, ...]]]] = {}
     for real, facts in corpus.entries.items():
-        for words, numbers, _start, _end in facts.extra.get("figures", ()) if facts.dialect == "context" else ():
+        for words, numbers, _start, _end in extra_of(facts).get("figures", ()) if facts.dialect == "context" else ():
             found.setdefault(words, []).append((real, tuple(numbers)))
     return found
 

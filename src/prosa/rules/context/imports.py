@@ -11,7 +11,7 @@ from prosa.dialects.context.hosts import Host, uses_of
 from prosa.dialects.context.mentions import imports_in
 from prosa.dialects.fields import shown
 from prosa.document import parse
-from prosa.rules.context import RULES
+from prosa.rules.context import RULES, extra_of
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.moves import moved_to, replacement
 from prosa.rules.rule import Corpus, DocumentFacts, Finding
@@ -50,7 +50,7 @@ def unexpanded_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Itera
     hosts = _hosts(path)
     if not hosts or path.name not in ("AGENTS.md", "copilot-instructions.md") or _is_imported(corpus, path):
         return
-    for target, start, end, _clear in facts.extra.get("imports", ()):
+    for target, start, end, _clear in extra_of(facts).get("imports", ()):
         place = _target(path, target)
         if place is not None and corpus.files.inside_root(place) and corpus.files.exists(place):
             names = ", ".join(each.title for each in hosts if not each.imports)
@@ -70,7 +70,7 @@ def _is_imported(corpus: Corpus, path: Path) -> bool:
             target.as_posix()
             for real, facts in corpus.entries.items()
             if _expanding(real) is not None
-            for each in facts.extra.get("imports", ())
+            for each in extra_of(facts).get("imports", ())
             if (target := _target(real, each[0])) is not None
         )
 
@@ -92,7 +92,7 @@ def missing_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator
     that ends like a text; what may be a name of another kind is not judged."""
     if _expanding(path) is None:
         return
-    for target, start, end, clear in facts.extra.get("imports", ()):
+    for target, start, end, clear in extra_of(facts).get("imports", ()):
         place = _target(path, target)
         if clear and place is not None and corpus.files.inside_root(place) and not corpus.files.exists(place):
             moved = moved_to(corpus, place)
@@ -109,7 +109,7 @@ def import_of_outside_file(corpus: Corpus, path: Path, facts: DocumentFacts) -> 
     """Find an import from outside the root, which is not opened here (X5). The finding points at the path."""
     if _expanding(path) is None:
         return
-    for target, start, end, clear in facts.extra.get("imports", ()):
+    for target, start, end, clear in extra_of(facts).get("imports", ()):
         place = _target(path, target)
         if clear and (place is None or not corpus.files.inside_root(place)):
             message = f"the import `@{shown(target)}` lies outside the root and was not looked at"
@@ -120,7 +120,7 @@ def import_of_outside_file(corpus: Corpus, path: Path, facts: DocumentFacts) -> 
 def circular_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an import that leads back to the file that it is in. The finding points at the path."""
     host = _expanding(path)
-    for target, start, end, _ in facts.extra.get("imports", ()) if host is not None else ():
+    for target, start, end, _ in extra_of(facts).get("imports", ()) if host is not None else ():
         place = _target(path, target)
         if place is not None and path in {each for each, _ in _followed(corpus, place)}:
             yield Finding(f"`@{shown(target)}` leads back to this file", Span(start, end), ("hosts stop there",))
@@ -131,7 +131,7 @@ def import_beyond_host(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iter
     """Find an import below which a file stands that its host does not reach any more. The finding points at the
     path."""
     host = _expanding(path)
-    for target, start, end, _ in facts.extra.get("imports", ()) if host is not None else ():
+    for target, start, end, _ in extra_of(facts).get("imports", ()) if host is not None else ():
         assert host is not None
         place = _target(path, target)
         beyond = [each for each, depth in _followed(corpus, place) if depth > host.imports] if place is not None else []
@@ -159,7 +159,7 @@ def _imports_of(corpus: Corpus, place: Path) -> tuple[Path, ...]:
     def look() -> tuple[Path, ...]:
         facts = corpus.entries.get(place)
         if facts is not None and facts.dialect == "context":
-            written = [each[0] for each in facts.extra.get("imports", ())]
+            written = [each[0] for each in extra_of(facts).get("imports", ())]
         else:
             written = _read(corpus, place)
         return tuple(found for each in written if (found := _target(place, each)) is not None)

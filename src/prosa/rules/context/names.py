@@ -9,7 +9,7 @@ from prosa.diagnostics import Annotation, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.context.hosts import uses_of
 from prosa.dialects.fields import shown
-from prosa.rules.context import RULES
+from prosa.rules.context import RULES, extra_of
 from prosa.rules.context.project import Project, project_of
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus, DocumentFacts, Finding
@@ -26,7 +26,7 @@ MAX_AGENTS = 1_000
 def unknown_skill(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a skill that an agent names and that the project does not have, where a similar one is there. The finding
     points at the name. A skill of a user or a plugin may have any name: without a similar one it is information."""
-    named = facts.extra.get("skills", ())
+    named = extra_of(facts).get("skills", ())
     project = project_of(corpus) if named and uses_of(path.as_posix()) else None
     if project is None:
         return
@@ -56,7 +56,7 @@ def _skills(project: Project) -> frozenset[str]:
 def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find an agent that a file hands over to and that the project does not have, where a similar one is there. The
     finding points at the name. Without a similar one it is information."""
-    named = facts.extra.get("agents", ())
+    named = extra_of(facts).get("agents", ())
     project = project_of(corpus) if named else None
     if project is None:
         return
@@ -81,7 +81,7 @@ def _agents(project: Project) -> frozenset[str]:
         found.add(name.removesuffix(".md").removesuffix(".agent").removesuffix(".chatmode"))
         real = project.root / path
         facts = project.corpus.entries.get(real) or project.corpus.load(real)
-        if facts is not None and (own := facts.extra.get("name")):
+        if facts is not None and facts.dialect == "context" and (own := extra_of(facts).get("name")):
             found.add(own[0])
     return frozenset(found)
 
@@ -111,7 +111,7 @@ def _by_folder(corpus: Corpus) -> Mapping[str, list[tuple[Path, tuple[str, int, 
     found: dict[str, list[tuple[Path, tuple[str, int, int]]]] = {}
     for real, facts in corpus.entries.items():
         folder, inside, _ = real.as_posix().rpartition("/.claude/agents/")
-        name = facts.extra.get("name") if inside and facts.dialect == "context" else None
+        name = extra_of(facts).get("name") if inside and facts.dialect == "context" else None
         if name:
             found.setdefault(folder, []).append((real, (name[0], name[1], name[2])))
     return found
@@ -122,5 +122,5 @@ def _other(corpus: Corpus, real: Path) -> tuple[Annotation, ...]:
         source = corpus.files.read(Path(corpus.entries[real].path))
     except FileProblem:
         return ()
-    _, start, end = corpus.entries[real].extra["name"]
-    return (Annotation(Span(start, end), "also here", source),)
+    name = extra_of(corpus.entries[real]).get("name")
+    return (Annotation(Span(name[1], name[2]), "also here", source),) if name else ()

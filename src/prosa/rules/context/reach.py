@@ -11,7 +11,7 @@ from prosa.diagnostics import Severity
 from prosa.dialects.context.hosts import unread_at, uses_of
 from prosa.dialects.context.places import HOST_SUFFIXES
 from prosa.dialects.fields import shown
-from prosa.rules.context import RULES
+from prosa.rules.context import RULES, extra_of
 from prosa.rules.context.project import MADE, Project, project_of
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus, DocumentFacts, Finding
@@ -76,7 +76,7 @@ def _linked(corpus: Corpus) -> frozenset[str]:
 
     def targets(facts: DocumentFacts) -> Iterator[str]:
         yield from (link.target for link in facts.links)
-        yield from (each[0] for each in facts.extra.get("imports", ()))
+        yield from (each[0] for each in extra_of(facts).get("imports", ()))
 
     def look() -> frozenset[str]:
         return frozenset(
@@ -94,7 +94,7 @@ def glob_without_match(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iter
     """Find a rule whose globs match no file of the project, so that its host never loads it. The finding points at the
     globs. One of several globs without a file is information. Files that git ignores are not known, so a glob into
     their folders is not judged."""
-    globs = facts.extra.get("globs", ())
+    globs = extra_of(facts).get("globs", ())
     project = project_of(corpus) if globs else None
     relative = project.relative(path) if project is not None else None
     if project is None or relative is None or not _at_root(relative):

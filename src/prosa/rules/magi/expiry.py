@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from prosa.diagnostics import Severity
 from prosa.dialects.dialect import Hints
@@ -19,6 +19,7 @@ from prosa.rules.rule import Corpus, DocumentFacts, Finding, Subject
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
+    from prosa.dialects.magi import CorpusFacts
     from prosa.dialects.magi.model import MagiModel
 
 _FIELD = "expired-date"
@@ -47,7 +48,7 @@ def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Fi
 
 def _is_lent(corpus: Corpus) -> bool:
     known = (*corpus.entries.values(), *corpus.metas.values())
-    return any((each.extra.get("lends") or {}).get(_FIELD) for each in known)
+    return any(cast("CorpusFacts", each.extra)["lends"].get(_FIELD) for each in known if "lends" in each.extra)
 
 
 def _lent(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:

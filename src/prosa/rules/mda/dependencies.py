@@ -3,12 +3,12 @@ published elsewhere is not looked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from prosa.data import Value
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
@@ -17,6 +17,9 @@ from prosa.graph.cycles import components
 from prosa.rules.mda import RULES
 from prosa.rules.rule import Corpus, CorpusFindings, Finding
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.mda.as_dialect import CorpusFacts
 
 MAX_NAMED = 8
 """Versions that a message names."""
@@ -33,20 +36,26 @@ class _Need(Struct, frozen=True):
     range: str
     digest: str
     spans: tuple[Span, Span, Span]
-    found: tuple[tuple[Path, Mapping[str, Value]], ...]
+    found: tuple[tuple[Path, CorpusFacts], ...]
 
     @property
-    def fitting(self) -> tuple[tuple[Path, Mapping[str, Value]], ...]:
+    def fitting(self) -> tuple[tuple[Path, CorpusFacts], ...]:
         """The documents whose version is in the range, the newest last."""
-        fit = [each for each in self.found if satisfies(str(each[1]["version"]), self.range)]
-        return tuple(sorted(fit, key=lambda each: newest(str(each[1]["version"]))))
+        fit = [each for each in self.found if satisfies(each[1]["version"], self.range)]
+        return tuple(sorted(fit, key=lambda each: newest(each[1]["version"])))
+
+
+def _documents(corpus: Corpus) -> list[tuple[Path, CorpusFacts]]:
+    """Return the documents with a name, each with what it has for these rules."""
+    documents = ((real, facts.extra) for real, facts in corpus.entries.items() if "depends" in facts.extra)
+    return [(real, cast("CorpusFacts", extra)) for real, extra in documents]
 
 
 def _needs(corpus: Corpus) -> Iterator[_Need]:
-    named: dict[str, list[tuple[Path, Mapping[str, Value]]]] = {}
-    documents = [(real, facts.extra) for real, facts in corpus.entries.items() if "depends" in facts.extra]
+    named: dict[str, list[tuple[Path, CorpusFacts]]] = {}
+    documents = _documents(corpus)
     for real, extra in documents:
-        named.setdefault(str(extra["name"]), []).append((real, extra))
+        named.setdefault(extra["name"], []).append((real, extra))
     for real, extra in documents:
         for name, wanted, digest, *places in extra["depends"]:
             first, second, third = (Span(*each) for each in places)
@@ -58,7 +67,7 @@ def unknown_dependency(corpus: Corpus) -> CorpusFindings:
     """Find a dependency on a document that is not in the corpus. The finding points at the name. It is silent unless
     all documents below the root are known. Outside a project, where none of a document's dependencies is there, it is
     information only: such a document may be a sample, or one of many that are published apart."""
-    names = [str(facts.extra["name"]) for facts in corpus.entries.values() if "depends" in facts.extra]
+    names = [extra["name"] for _, extra in _documents(corpus)]
     needs = [*_needs(corpus)] if corpus.complete else []
     met = {each.real for each in needs if each.found}
     for number, each in enumerate(each for each in needs if each.name):
@@ -77,7 +86,7 @@ def unsatisfied_range(corpus: Corpus) -> CorpusFindings:
     """Find a range that no version of the document satisfies. The finding points at the range."""
     for each in _needs(corpus):
         if each.found and each.range and not each.fitting:
-            versions = sorted({str(extra["version"]) for _, extra in each.found} - {""})
+            versions = sorted({extra["version"] for _, extra in each.found} - {""})
             there = f"there is {', '.join(versions[:MAX_NAMED])}" if versions else "it has no version"
             message = f"no version of `{each.name}` here is in the range `{shown(each.range)}`: {there}"
             yield each.real, Finding(message, each.spans[1])
@@ -87,7 +96,7 @@ def unsatisfied_range(corpus: Corpus) -> CorpusFindings:
 def dependency_digest_mismatch(corpus: Corpus) -> CorpusFindings:
     """Find a dependency that is pinned to another digest than the document has. The finding points at the digest."""
     for each in _needs(corpus):
-        digests = {str(extra["digest"]) for _, extra in each.fitting}
+        digests = {extra["digest"] for _, extra in each.fitting}
         if each.digest and digests and each.digest not in digests:
             has = "has no digest" if digests == {""} else "has another digest"
             message = f"`{each.name}` {has}: what was pinned is not what is here"

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 from urllib.parse import quote
 
 from prosa.data import JsonError, Value, parse_json
@@ -75,7 +75,7 @@ def unresolved_link_target(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     left = MAX_SUGGESTED_IDS
     for site in sites(corpus) if corpus.complete else ():
         for page in site.nodes:
-            for kind, target, span in page.facts.extra.get("targets", ()):
+            for kind, target, span in page.extra.get("targets", ()):
                 if _resolves(kind, target, page, site):
                     continue
                 left -= 1
@@ -115,10 +115,10 @@ def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a wikilink, which no client of a site follows (H3, HA22). The finding points at the wikilink. Where exactly
     one node has that id, title or alias, a fix writes the link to it."""
     for pages in neighbours(corpus):
-        linking = [page for page in pages if page.facts.extra.get("wikilinks")]
+        linking = [page for page in pages if page.extra.get("wikilinks")]
         names = _urls_by_name(pages) if linking else {}
         for page in linking:
-            for target, label, fragment, embed, pair in page.facts.extra["wikilinks"]:
+            for target, label, fragment, embed, pair in page.extra["wikilinks"]:
                 span = span_of(pair)
                 url = names.get(target.strip().lower(), "")
                 fix = _as_link(url, label or target, fragment, span) if url and not embed else None
@@ -229,13 +229,14 @@ def _listed(files: Files, path: Path, name: str, at: Page) -> Generator[_Located
     except JsonError as error:
         yield _finding(at, f"{label} is not JSON: {error}")
         return None
-    listed = data.get(name) if isinstance(data, dict) else None
+    index = data if isinstance(data, dict) else {}
+    listed = index.get(name)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         yield _finding(at, f"{label} has no list of mappings under `{name}`")
         return None
-    if data.get("spec") != _SPEC:
+    if index.get("spec") != _SPEC:
         yield _finding(at, f'{label} does not say `"spec": "{_SPEC}"`')
-    return listed
+    return cast("_Entries", listed)
 
 
 def _file(url: str) -> str:
@@ -253,7 +254,7 @@ def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
         if entry is None:
             yield _finding(page, f"the node `{shown(page.id)}` is missing from mdh/nodes.json")
             continue
-        own = {"type": page.facts.extra.get("type"), "title": page.facts.extra.get("title"), "md_url": page.url}
+        own = {"type": page.extra.get("type"), "title": page.extra.get("title"), "md_url": page.url}
         places = {place for each in (page, *copies) for place in (each.url, _file(each.url))}
         for key, value in own.items():
             if key in entry and entry[key] != value and not (key == "md_url" and entry[key] in places):
@@ -268,7 +269,7 @@ def _judge_actions(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]
     names = {name for name, _ in said}
     known: set[str] = set()
     for page in site.nodes:
-        for name, method, url, _, span in page.facts.extra.get("actions", ()):
+        for name, method, url, _, span in page.extra.get("actions", ()):
             known.add(name)
             if name not in names:
                 message = f"the action `{shown(name)}` is missing from mdh/actions.json"
@@ -295,7 +296,7 @@ _INDEXES: dict[str, Callable[[Site, _Entries, Page], Iterator[_Located]]] = {
 # Actions that several nodes of a site declare, by id (H11, HA13).
 
 
-_Action: TypeAlias = tuple[str, str, str, tuple[tuple[str, str], ...], tuple[int, int]]
+_Action: TypeAlias = tuple[str, str, str, Sequence[tuple[str, str]], tuple[int, int]]
 """An action as it travels: id, method, URL, contract, span."""
 
 
@@ -325,7 +326,7 @@ def repeated(corpus: Corpus) -> Iterator[tuple[Declared, Declared]]:
     for pages in neighbours(corpus):
         first: dict[str, tuple[Page, _Action]] = {}
         for page in pages:
-            for action in page.facts.extra.get("actions", ()):
+            for action in page.extra.get("actions", ()):
                 mine = page, action
                 earlier = first.setdefault(action[0], mine)
                 if earlier is not mine:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from posixpath import commonpath
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from msgspec import Struct, field
@@ -19,15 +20,19 @@ from prosa.rules.rule import Corpus, DocumentFacts
 from prosa.source import FileProblem, Files, Span
 from prosa.source.values import kept
 
+if TYPE_CHECKING:
+    from prosa.dialects.mdh.facts import CorpusFacts
+
 
 class Page(Struct, frozen=True, dict=True):
-    """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`. Of one that is no
-    node only path and dialect of its ``facts`` are used: they may be older."""
+    """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`; ``extra`` is that
+    of its ``facts``. Of one that is no node only path and dialect of its ``facts`` are used: they may be older."""
 
     real: Path
     facts: DocumentFacts
     name: str
     url: str
+    extra: CorpusFacts
 
     @property
     def is_node(self) -> bool:
@@ -37,17 +42,17 @@ class Page(Struct, frozen=True, dict=True):
     @property
     def id(self) -> str:
         """The id of the node, or an empty text."""
-        return str(self.facts.extra.get("id", ""))
+        return self.extra.get("id", "")
 
     @property
     def anchor(self) -> Span:
         """Where to point at the whole node."""
-        return span_of(self.facts.extra.get("anchor", (0, 0)))
+        return span_of(self.extra.get("anchor", (0, 0)))
 
     @kept
     def destinations(self) -> tuple[Destination, ...]:
         """Where the links of its body lead, in their order."""
-        return tuple(resolve(self.url, href) for href, _ in self.facts.extra.get("links", ()))
+        return tuple(resolve(self.url, href) for href, _ in self.extra.get("links", ()))
 
 
 class Site(Struct, frozen=True, eq=False, dict=True):
@@ -76,14 +81,14 @@ class Site(Struct, frozen=True, eq=False, dict=True):
         for page in self.nodes:
             if page.id:
                 found.setdefault(f"/node/{page.id}", page)
-            if canonical := page.facts.extra.get("canonical", ""):
+            if canonical := page.extra.get("canonical", ""):
                 found.setdefault(resolve(page.url, canonical).path, page)
         return found
 
     @cached_property
     def leads(self) -> Leads:
         """What else there is: actions and files."""
-        declared = (each for page in self.nodes for each in page.facts.extra.get("actions", ()))
+        declared = (each for page in self.nodes for each in page.extra.get("actions", ()))
         return Leads(self.root, [(url, name) for name, _, url, _, _ in declared], self.files)
 
     @cached_property
@@ -105,7 +110,7 @@ class Site(Struct, frozen=True, eq=False, dict=True):
 
     def links(self, page: Page) -> Iterator[tuple[str, str, tuple[int, int]]]:
         """Yield the links of the body that lead to this site: the decoded URL path, and how and where it is written."""
-        for (href, pair), to in zip(page.facts.extra.get("links", ()), page.destinations, strict=True):
+        for (href, pair), to in zip(page.extra.get("links", ()), page.destinations, strict=True):
             if (path := self._inside(to)) is not None:
                 yield path, href, pair
 
@@ -176,8 +181,12 @@ class Standing(Struct, eq=False, dict=True):
             page = self.places[at]
             facts = corpus.entries[page.real]
             if facts is not page.facts:
-                self.places[at] = Page(page.real, facts, page.name, page.url)
+                self.places[at] = Page(page.real, facts, page.name, page.url, _extra(facts))
         return Site(self, tuple(self.places), tuple([self.places[at] for at in self.nodes]), corpus.files)
+
+
+def _extra(facts: DocumentFacts) -> CorpusFacts:
+    return cast("CorpusFacts", facts.extra)
 
 
 @lru_cache(maxsize=1)
@@ -203,7 +212,7 @@ def _placed(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
         if root is not None:
             name = below(root, path[len(top) :])
             url = md_url(name, stands=path[len(top) :] in known.readmes)
-            grouped.setdefault(root, []).append(Page(real, facts, name, url))
+            grouped.setdefault(root, []).append(Page(real, facts, name, url, _extra(facts)))
         elif facts.dialect == "mdh":
             alone.append(real)
     found = [
@@ -218,7 +227,11 @@ def _placed(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
 @lru_cache(maxsize=1)
 def neighbours(corpus: Corpus) -> tuple[tuple[Page, ...], ...]:
     """Return the nodes of every site together, and every node without a site alone (its ``url`` is empty)."""
-    alone = ((Page(real, corpus.entries[real], real.name, ""),) for real in _standing(corpus)[1])
+    alone = (
+        (Page(real, facts, real.name, "", _extra(facts)),)
+        for real in _standing(corpus)[1]
+        if (facts := corpus.entries[real])
+    )
     return (*(site.nodes for site in sites(corpus)), *alone)
 
 

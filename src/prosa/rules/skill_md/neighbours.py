@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -16,6 +17,9 @@ from prosa.regex import regex
 from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.rules.skill_md import RULES
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.skill_md.as_dialect import CorpusFacts
 
 ALIKE = 0.75
 """The share of their words that two descriptions have in common, from which they are nearly the same."""
@@ -44,11 +48,11 @@ def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]
     one of the two."""
     by_folder: dict[Path, list[_Described]] = {}
     for real, facts in corpus.entries.items():
-        description = facts.extra.get("description") if facts.dialect == "skill_md" else None
-        if description is not None:
-            start, end = facts.extra["at"]
-            words = frozenset(_WORD.findall(str(description).casefold()))
-            by_folder.setdefault(real.parent.parent, []).append(_Described(real, facts.path, words, Span(start, end)))
+        extra = _extra(facts)
+        if extra is not None:
+            words = frozenset(_WORD.findall(extra["description"].casefold()))
+            found = _Described(real, facts.path, words, Span(*extra["at"]))
+            by_folder.setdefault(real.parent.parent, []).append(found)
     for beside in by_folder.values():
         for earlier, later in _alike([each for each in beside if len(each.words) >= MIN_WORDS]):
             message = f"the description is almost the same as that of the skill in `{shown(earlier.path, 80)}`"
@@ -64,22 +68,27 @@ def skills_beyond_listing(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     choice."""
     for host in HOSTS:
         for folder in host.skills if host.budget.characters else ():
-            for real, facts, used in _beyond(corpus, folder, host.budget.characters):
-                start, end = facts.extra["at"]
+            for real, extra, used in _beyond(corpus, folder, host.budget.characters):
                 most = f"{host.budget.characters:,}"
                 message = f"{host.title} lists {most} characters of skills; those of {folder} take {used:,}"
                 notes = ("it cuts or leaves out descriptions of those used least", f"source: {host.budget.source}")
-                yield real, Finding(message, Span(start, end), notes)
+                yield real, Finding(message, Span(*extra["at"]), notes)
 
 
-def _beyond(corpus: Corpus, folder: str, most: int) -> Iterator[tuple[Path, DocumentFacts, int]]:
+def _extra(facts: DocumentFacts) -> CorpusFacts | None:
+    """Return what a skill with a description has for these rules; None for any other document."""
+    return cast("CorpusFacts", facts.extra) if facts.dialect == "skill_md" and facts.extra else None
+
+
+def _beyond(corpus: Corpus, folder: str, most: int) -> Iterator[tuple[Path, CorpusFacts, int]]:
     """Yield the first skill that is beyond a budget, for each folder of this name, with the size of all."""
-    groups: dict[Path, list[tuple[Path, DocumentFacts]]] = {}
+    groups: dict[Path, list[tuple[Path, CorpusFacts]]] = {}
     for real, facts in corpus.entries.items():
-        if facts.extra.get("description") is not None and real.parent.parent.as_posix().endswith(f"/{folder}"):
-            groups.setdefault(real.parent.parent, []).append((real, facts))
+        extra = _extra(facts)
+        if extra is not None and real.parent.parent.as_posix().endswith(f"/{folder}"):
+            groups.setdefault(real.parent.parent, []).append((real, extra))
     for skills in groups.values():
-        sizes = [len(str(facts.extra["description"])) + len(real.parent.name) + LIST_MARKS for real, facts in skills]
+        sizes = [len(extra["description"]) + len(real.parent.name) + LIST_MARKS for real, extra in skills]
         if sum(sizes) > most:
             past = next(at for at, _ in enumerate(sizes) if sum(sizes[: at + 1]) > most)
             yield (*skills[past], sum(sizes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
@@ -17,6 +18,9 @@ from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.mdh.site import sites, span_of, top_of
 from prosa.rules.rule import Corpus, DocumentFacts, Finding
 from prosa.rules.ymj import RULES
+
+if TYPE_CHECKING:
+    from prosa.dialects.ymj.facts import CorpusFacts
 
 _WORDS: dict[Origin, str] = {
     "ops.graph": "no document here is called `{}`",
@@ -71,15 +75,15 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
         readmes = standing_readmes(set(named))
         owners = {md_url(name, stands=name in readmes): name for name in named}
         for name in sorted(named):
-            facts = corpus.entries[named[name]].extra
+            facts = cast("CorpusFacts", corpus.entries[named[name]].extra)
             route = facts.get("route")
-            if route is None or (url := route_url(str(route))) == md_url(name):
+            if route is None or (url := route_url(route)) == md_url(name):
                 continue
             if not url:
-                message = f"`{shown(str(route))}` is not a URL that a record may have: {route_fault(str(route))}"
+                message = f"`{shown(route)}` is not a URL that a record may have: {route_fault(route)}"
                 note = _FORM
             elif (owner := owners.setdefault(url, name)) != name:
-                message = f"`{shown(str(route))}` is the URL of {owner} too"
+                message = f"`{shown(route)}` is the URL of {owner} too"
                 note = "a site can give only one of them; this record stays at the URL of its file"
             else:
                 continue
