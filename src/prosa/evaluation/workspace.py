@@ -149,7 +149,7 @@ def _paths(paths: tuple[str, ...] | list[str]) -> str:
 
 
 def _texts(value: Value) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 
 # ---- mistakes ----
@@ -177,7 +177,7 @@ def _wrong_globs(words: Mapping[str, Value]) -> Iterator[Mistake]:
     yield from _wrong_list("changed", words["changed"], "a glob or a list of globs")
     if not isinstance(words.get("only", False), bool):
         yield _wrong("/only", "`only` is true or false")
-    if any(len(each) > MAX_GLOB for each in _texts(words["changed"]) if isinstance(each, str)):
+    if any(len(each) > MAX_GLOB for each in _texts(words["changed"])):
         yield _wrong("/changed", f"a glob has at most {MAX_GLOB:,} characters")
 
 
