@@ -7,12 +7,12 @@ file of rows or another tool's list, is irrelevant here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
+from prosa.data import Value, items_of, members_of
 from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.expectations import Failure, Mistake
 from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
@@ -174,11 +174,10 @@ def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
 
 
 def _is_plain_matcher(value: Value) -> bool:
-    words = value if is_matcher(value) else {}
-    return bool(words) and all(MATCHERS[name].wrong(argument) is None for name, argument in words.items())
+    return is_matcher(value) and all(MATCHERS[name].wrong(argument) is None for name, argument in value.items())
 
 
-def expects_failure(run: Value) -> bool:
+def expects_failure(run: Value) -> TypeGuard[dict[str, Value]]:
     """Return whether a case expects that there is no output."""
     return isinstance(run, dict) and run.get("fails", False) is not False
 
@@ -200,11 +199,11 @@ def run_failures(expected: Value, facts: RunFacts) -> Iterator[Failure]:
         yield Failure("run/seconds", wanted, f"{facts.seconds:.3g}")
     if "cost" in words:
         yield from _cost(words["cost"], facts.cost)
-    tools = words.get("tools", {})
-    for name in tools.get("called", ()):
+    tools = members_of(words.get("tools"))
+    for name in items_of(tools.get("called")):
         if name not in facts.tools:
             yield Failure("run/tools", f"a call of {name}", _calls_of(facts))
-    for name in tools.get("not-called", ()):
+    for name in items_of(tools.get("not-called")):
         if name in facts.tools:
             yield Failure("run/tools", f"no call of {name}", _calls_of(facts))
 
@@ -231,9 +230,9 @@ def _ending(words: dict[str, Value], facts: RunFacts) -> Iterator[Failure]:
         yield Failure("run", "an output", found)
     elif isinstance(fails, dict):
         if "kind" in fails and fails["kind"] != facts.failure:
-            yield Failure("run/fails/kind", fails["kind"], found)
+            yield Failure("run/fails/kind", str(fails["kind"]), found)
         text = fails.get("text")
-        wanted = meets({"contains": text} if isinstance(text, str) else text or {}, facts.error)
+        wanted = meets({"contains": text} if isinstance(text, str) else members_of(text), facts.error)
         if wanted is not None:
             yield Failure("run/fails/text", wanted, found)
 

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from prosa.data import Value, format_pointer
+from prosa.data import Value, format_pointer, items_of, members_of
 from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.expectations import Mistake, is_query
 from prosa.evaluation.jsonpath import BadQuery, Parts, compile_query
 from prosa.evaluation.matchers import is_matcher
 from prosa.schema import Schema, SchemaError
-from prosa.schema.walk import References
+from prosa.schema.walk import References, SchemaData
 from prosa.schema.wording import listed, shown_value
 
 _ROOT = "prosa:output"
@@ -42,11 +42,11 @@ class _Place(Struct, frozen=True):
     """A subschema and the way to it in the schema. None: what stands there is not known."""
 
     parts: Parts
-    schema: Value
+    schema: SchemaData
 
 
 class _Comparison(Struct, frozen=True):
-    root: Value
+    root: SchemaData
     references: References
     compiled: dict[Parts, Schema | None] = field(default_factory=dict)
 
@@ -87,7 +87,7 @@ class _Comparison(Struct, frozen=True):
             return None
 
 
-def contradictions(expected: Value, schema: Value) -> Iterator[Mistake]:
+def contradictions(expected: Value, schema: SchemaData) -> Iterator[Mistake]:
     """Yield the parts of an expectation that an output which satisfies ``schema`` cannot meet."""
     comparison = _Comparison(schema, References(schema))
     yield from _forbidden(comparison, _Place((), schema), expected, (), top=True)
@@ -120,13 +120,13 @@ def _by_words(comparison: _Comparison, place: _Place, words: dict[str, Value], p
         if name == "equals" and (why := comparison.refusal(place, argument)) is not None:
             yield _mistake(here, f"the output can never be {shown_value(argument)} here: {why}")
         elif name == "one-of":
-            for index, option in enumerate(argument):
+            for index, option in enumerate(items_of(argument)):
                 if (why := comparison.refusal(place, option)) is not None:
                     yield _mistake((*here, index), f"the output can never be {shown_value(option)} here: {why}")
         elif name in _WORD_TYPES and types is not None and not types & _WORD_TYPES[name]:
             yield _mistake(here, f"`{name}` cannot hold: the output has {_of_types(types)} here")
         elif name == "sorted-equals":
-            for index, item in enumerate(argument):
+            for index, item in enumerate(items_of(argument)):
                 yield from _forbidden(comparison, _item(place, index), {"equals": item}, (*here, index))
 
 
@@ -152,13 +152,12 @@ def _by_fields(
 def _by_field(comparison: _Comparison, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
     absent = wanted.get("absent") if is_matcher(wanted) else None
     if absent is True:
-        required = place.schema.get("required", ()) if isinstance(place.schema, Mapping) else ()
-        if key in required:
+        if key in items_of(_keyword(place, "required")):
             yield _mistake(parts, f"`{key}` is required by the output schema, so it is never absent")
         return
     step = _field(place, key)
     if isinstance(step, str):
-        names = list(place.schema.get("properties", {}))
+        names = list(members_of(_keyword(place, "properties")))
         guess = nearest(key, names)
         hint = f"; did you mean `{guess}`?" if guess else f"; it has {listed(names, 'and') or 'no field'}"
         more = {"written": key, "meant": guess} if guess else {"written": "", "meant": ""}
@@ -194,15 +193,15 @@ def _by_query(comparison: _Comparison, place: _Place, key: str, wanted: Value, p
 
 
 def _by_items(comparison: _Comparison, place: _Place, expected: list[Value], parts: Parts) -> Iterator[Mistake]:
-    schema, types = place.schema, _types(place.schema)
+    types = _types(place.schema)
     if types is not None and "array" not in types:
         yield _mistake(parts, f"a list is expected, and the output has {_of_types(types)} here")
         return
-    if isinstance(schema, Mapping):
-        least, most = schema.get("minItems", 0), schema.get("maxItems", len(expected))
-        if not least <= len(expected) <= most:
-            bound = f"at least {least}" if len(expected) < least else f"at most {most}"
-            yield _mistake(parts, f"a list of {len(expected)} is expected, and the output has {bound} items here")
+    least, most, size = _keyword(place, "minItems"), _keyword(place, "maxItems"), len(expected)
+    few, many = isinstance(least, int | float) and size < least, isinstance(most, int | float) and size > most
+    if few or many:
+        bound = f"at least {least}" if few else f"at most {most}"
+        yield _mistake(parts, f"a list of {size} is expected, and the output has {bound} items here")
     for index, wanted in enumerate(expected):
         yield from _forbidden(comparison, _item(place, index), wanted, (*parts, index))
 
@@ -214,7 +213,7 @@ def _field(place: _Place, key: str) -> _Place | str | None:
         return f"the output has {_of_types(types)} where `{key}` is looked for"
     if not isinstance(schema, Mapping):
         return None
-    properties = schema.get("properties", {})
+    properties = members_of(schema.get("properties"))
     if key in properties:
         return _Place((*place.parts, "properties", key), properties[key])
     if any(each in schema for each in (*_OPEN, "patternProperties")):
@@ -228,16 +227,20 @@ def _item(place: _Place, index: int) -> _Place | None:
     schema = place.schema
     if not isinstance(schema, Mapping) or index < 0:
         return None
-    first = schema.get("prefixItems", [])
+    first = items_of(schema.get("prefixItems"))
     if index < len(first):
         return _Place((*place.parts, "prefixItems", index), first[index])
     return _Place((*place.parts, "items"), schema["items"]) if "items" in schema else None
 
 
-def _types(schema: Value) -> Types | None:
+def _keyword(place: _Place, name: str) -> Value:
+    return place.schema.get(name) if isinstance(place.schema, Mapping) else None
+
+
+def _types(schema: SchemaData) -> Types | None:
     """Return the types that a value may have; None where nothing is certain. A number may be whole."""
     if not isinstance(schema, Mapping) or any(each in schema for each in _OPEN) or "type" not in schema:
         return None
     named = schema["type"]
-    types = frozenset([named] if isinstance(named, str) else named)
+    types = frozenset(str(each) for each in ([named] if isinstance(named, str) else items_of(named)))
     return types | {"integer"} if "number" in types else types

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -62,7 +62,7 @@ class Query(Struct, frozen=True):
             raise BadQuery(f"cannot be answered: {_words(error)}") from None
         if len(nodes) > MAX_NODES:
             raise BadQuery(f"finds more than {MAX_NODES:,} values")
-        return [(format_pointer(node.location), node.value) for node in nodes]
+        return cast("list[tuple[str, Value]]", [(format_pointer(node.location), node.value) for node in nodes])
 
 
 @lru_cache(maxsize=256)

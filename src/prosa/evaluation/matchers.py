@@ -11,11 +11,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard, cast
 
 from msgspec import Struct
 
-from prosa.data import Value
+from prosa.data import Value, items_of
 from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
 from prosa.regex import regex
 from prosa.schema import Schema, SchemaError
@@ -31,6 +31,9 @@ class Missing:
 MISSING: Final = Missing()
 """What stands where the output has nothing, which is not null."""
 
+Found: TypeAlias = "Value | Missing"
+"""What stands at a place of an output."""
+
 Wrong: TypeAlias = tuple[str, str]
 """A JSON pointer into the argument of a word, and the problem there: the rest of a sentence that begins with it."""
 
@@ -39,7 +42,7 @@ class Matcher(Struct, frozen=True):
     """A word. ``wrong`` checks the argument; ``unmet`` returns what was expected if a value does not meet it."""
 
     wrong: Callable[[Value], Wrong | None]
-    unmet: Callable[[Value, Value], str | None]
+    unmet: Callable[[Value, Found], str | None]
 
 
 def same(first: Value, second: Value) -> bool:
@@ -54,7 +57,7 @@ def same(first: Value, second: Value) -> bool:
     return bool(first == second)
 
 
-def meets(words: Mapping[str, Value], value: Value) -> str | None:
+def meets(words: Mapping[str, Value], value: Found) -> str | None:
     """Return the first failure of a value against a matcher; None if it meets every word. `python` is not run here."""
     for name, argument in words.items():
         expected = MATCHERS[name].unmet(argument, value)
@@ -63,7 +66,7 @@ def meets(words: Mapping[str, Value], value: Value) -> str | None:
     return None
 
 
-def described(value: Value | Missing) -> str:
+def described(value: Found) -> str:
     """Return what was found, for people."""
     return "nothing" if isinstance(value, Missing) else found(value)
 
@@ -72,21 +75,21 @@ def _anything(_argument: Value) -> None:
     return None
 
 
-def _equals(argument: Value, value: Value) -> str | None:
+def _equals(argument: Value, value: Found) -> str | None:
     return None if not isinstance(value, Missing) and same(argument, value) else shown_value(argument)
 
 
-def _one_of(argument: Value, value: Value) -> str | None:
-    if not isinstance(value, Missing) and any(same(each, value) for each in argument):
+def _one_of(argument: Value, value: Found) -> str | None:
+    if not isinstance(value, Missing) and any(same(each, value) for each in items_of(argument)):
         return None
-    return f"one of {listed([shown_value(each) for each in argument])}"
+    return f"one of {listed([shown_value(each) for each in items_of(argument)])}"
 
 
 def _some(argument: Value) -> Wrong | None:
     return None if isinstance(argument, list) and argument else ("", "takes a list of values")
 
 
-def _contained(argument: Value, value: Value) -> bool:
+def _contained(argument: Value, value: Found) -> bool:
     """Return whether a text has a piece, a list an item, a mapping a key."""
     if isinstance(value, str):
         return isinstance(argument, str) and argument in value
@@ -99,16 +102,16 @@ def _pieces(argument: Value) -> list[Value]:
     return argument if isinstance(argument, list) else [argument]
 
 
-def _has_places(value: Value) -> bool:
+def _has_places(value: Found) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def _contains(argument: Value, value: Value) -> str | None:
+def _contains(argument: Value, value: Found) -> str | None:
     lacking = next((each for each in _pieces(argument) if not _contained(each, value)), MISSING)
     return None if isinstance(lacking, Missing) else f"something that contains {shown_value(lacking)}"
 
 
-def _contains_not(argument: Value, value: Value) -> str | None:
+def _contains_not(argument: Value, value: Found) -> str | None:
     if not _has_places(value):
         return "a text, a list or a mapping"
     there = next((each for each in _pieces(argument) if _contained(each, value)), MISSING)
@@ -125,17 +128,17 @@ def _pattern(argument: Value) -> Wrong | None:
     return None
 
 
-def _matches(argument: Value, value: Value) -> str | None:
-    return (
-        None if isinstance(value, str) and matches(argument, value) else f"a text that matches {shown_value(argument)}"
-    )
+def _matches(argument: Value, value: Found) -> str | None:
+    if isinstance(argument, str) and isinstance(value, str) and matches(argument, value):
+        return None
+    return f"a text that matches {shown_value(argument)}"
 
 
 WITHIN = 1e-6
 """The default tolerance for numbers."""
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: Found) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -145,13 +148,14 @@ def _near(argument: Value) -> Wrong | None:
     if not isinstance(argument, dict) or not argument.keys() <= {"value", "within"} or "value" not in argument:
         return "", "takes a number, or `{value: …, within: …}`"
     wrong = next((name for name, each in argument.items() if not _is_number(each)), None)
-    if wrong is None and argument.get("within", 0) < 0:
+    if wrong is None and _is_number(within := argument.get("within")) and within < 0:
         wrong = "within"
     return (f"/{wrong}", f"needs a {'positive ' if wrong == 'within' else ''}number") if wrong else None
 
 
-def _approx(argument: Value, value: Value) -> str | None:
-    given = argument if isinstance(argument, dict) else {"value": argument}
+def _approx(argument: Value, value: Found) -> str | None:
+    # Numbers, as `_near` has checked.
+    given = cast("Mapping[str, float]", argument if isinstance(argument, dict) else {"value": argument})
     middle, within = given["value"], given.get("within", WITHIN)
     if _is_number(value) and (value == middle or _distance(value, middle) <= within):
         return None
@@ -175,7 +179,8 @@ def bounds_wrong(argument: Value, *, whole: bool = True) -> Wrong | None:
     wrong = next((name for name, each in argument.items() if not _is_bound(each, whole)), None)
     if wrong is not None:
         return f"/{wrong}", f"needs {kind} that is not negative"
-    if argument.get("min", 0) > argument.get("max", math.inf):
+    bounds = cast("Mapping[str, float]", argument)
+    if bounds.get("min", 0) > bounds.get("max", math.inf):
         return "/min", "is more than `max`"
     return None
 
@@ -188,7 +193,8 @@ def outside(argument: Value, number: float) -> str | None:
     """Return what was expected of a number that is not equal to ``argument``, or not between its bounds."""
     if not isinstance(argument, dict):
         return None if number == argument else f"{argument:g}"
-    least, most = argument.get("min"), argument.get("max")
+    bounds = cast("Mapping[str, float]", argument)  # as `bounds_wrong` has checked
+    least, most = bounds.get("min"), bounds.get("max")
     if (least is None or number >= least) and (most is None or number <= most):
         return None
     return (
@@ -198,7 +204,7 @@ def outside(argument: Value, number: float) -> str | None:
     )
 
 
-def _length(argument: Value, value: Value) -> str | None:
+def _length(argument: Value, value: Found) -> str | None:
     if not isinstance(value, str | list | dict):
         return "a text, a list or a mapping"
     expected = outside(argument, len(value))
@@ -220,7 +226,7 @@ def _is_schema(argument: Value) -> Wrong | None:
     return None
 
 
-def _schema(argument: Value, value: Value) -> str | None:
+def _schema(argument: Value, value: Found) -> str | None:
     if isinstance(value, Missing):
         return "a value that satisfies the schema"
     problem = next(iter(_compiled(json.dumps(argument)).problems(value)), None)
@@ -237,12 +243,11 @@ def _key(value: Value) -> str:
         return "{" + ",".join(sorted(f"{json.dumps(name)}:{_key(each)}" for name, each in value.items())) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_key, value)) + "]"
-    whole = isinstance(value, float) and value.is_integer()
-    return json.dumps(int(value) if whole else value)
+    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _sorted_equals(argument: Value, value: Value) -> str | None:
-    if isinstance(value, list) and sorted(map(_key, value)) == sorted(map(_key, argument)):
+def _sorted_equals(argument: Value, value: Found) -> str | None:
+    if isinstance(value, list) and sorted(map(_key, value)) == sorted(map(_key, items_of(argument))):
         return None
     return f"{shown_value(argument)} in any order"
 
@@ -251,7 +256,7 @@ def _true_or_false(argument: Value) -> Wrong | None:
     return None if isinstance(argument, bool) else ("", "takes true or false")
 
 
-def _absent(argument: Value, value: Value) -> str | None:
+def _absent(argument: Value, value: Found) -> str | None:
     if isinstance(value, Missing) == argument:
         return None
     return "nothing there" if argument else "anything"
@@ -269,7 +274,7 @@ def _code(argument: Value) -> Wrong | None:
     return ("", f"is longer than {MAX_CODE:,} characters") if len(argument) > MAX_CODE else None
 
 
-def _asked_elsewhere(_argument: Value, _value: Value) -> None:
+def _asked_elsewhere(_argument: Value, _value: Found) -> None:
     return None
 
 
@@ -291,6 +296,6 @@ MATCHERS: Mapping[str, Matcher] = {
 """The words, in the order of the documentation."""
 
 
-def is_matcher(value: Value) -> bool:
+def is_matcher(value: Found) -> TypeGuard[dict[str, Value]]:
     """Return whether a value is a mapping made of the words only."""
     return isinstance(value, dict) and bool(value) and value.keys() <= MATCHERS.keys()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import fsum, sqrt
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -222,7 +222,7 @@ class SuiteReport(Struct, frozen=True):
 
 def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
     """Return the skills that a repeat loaded, if that was tested; None if it failed."""
-    return attempt.output["loaded"] if isinstance(attempt.output, dict) else None
+    return cast("list[str]", attempt.output["loaded"]) if isinstance(attempt.output, dict) else None
 
 
 def _counted_as(attempt: Attempt) -> Sequence[str] | None:
