@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
 from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.render.json import dump
 from prosa.render.page.model import Page
 from prosa.schema import Schema
@@ -24,14 +25,14 @@ _NOWHERE = "https://site.invalid"
 _SITE = "https://SITE"
 
 
-def action_parts(page: Page) -> list[dict[str, Value]]:
+def action_parts(page: Page) -> list[dict[str, Readable]]:
     """Return the actions, in order."""
     return [_action_part(page, action, number) for number, action in enumerate(page.view.actions[:MAX_ACTIONS], 1)]
 
 
-def _action_part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Value]:
+def _action_part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Readable]:
     name = _text(action.get("id"))
-    shown = {
+    shown: dict[str, Readable] = {
         "key": f"action:{number}",
         "name": name,
         "title": _text(action.get("title")) or name or "Action",
@@ -63,8 +64,13 @@ def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _form(
-    page: Page, contract: Contract, where: str, pairs: list[tuple[str, str]], example: Mapping[str, Value], number: int
-) -> dict[str, Value]:
+    page: Page,
+    contract: Contract,
+    where: str,
+    pairs: list[tuple[str, str]],
+    example: Mapping[str, Readable],
+    number: int,
+) -> dict[str, Readable]:
     auth, declared = contract.auth, set(contract.parameters)
     pairs = [pair for pair in pairs if pair[0] not in declared]
     plain = not contract.changes_state and not contract.path_names and not any("{" in value for _, value in pairs)
@@ -105,7 +111,7 @@ def _is_program(page: Page, where: str) -> bool:
     return page.view.dialect == "markdownlang" and where == requoted_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
 
 
-def _example(action: Mapping[str, Value]) -> Mapping[str, Value]:
+def _example(action: Mapping[str, Readable]) -> Mapping[str, Readable]:
     """Return the request of the first example, `{query, path, body}`."""
     examples = action.get("examples")
     first = examples[0] if isinstance(examples, list | tuple) and examples else None
@@ -138,7 +144,7 @@ def _curl(page: Page, contract: Contract, where: str) -> str:
     return shlex.join(words)
 
 
-def _text(value: Value) -> str:
+def _text(value: Readable) -> str:
     return value if isinstance(value, str) else "" if value is None else dump(value)
 
 
@@ -147,10 +153,10 @@ MAX_CHOICES = 200
 _SCALARS = ("string", "number", "integer", "boolean")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 
-Field = dict[str, Value]
+Field = dict[str, Readable]
 
 
-def fields_of(contract: Contract, example: Mapping[str, Value], prefix: str) -> list[Field]:
+def fields_of(contract: Contract, example: Mapping[str, Readable], prefix: str) -> list[Field]:
     """Return the fields in the order path, query, body; ``prefix`` starts their ids."""
     made = [_field("path", name, {}, True, _example_part(example, "path").get(name)) for name in contract.path_names]
     given = _example_part(example, "query")
@@ -162,12 +168,12 @@ def fields_of(contract: Contract, example: Mapping[str, Value], prefix: str) -> 
     return [{**each, "id": f"{prefix}:{number}"} for number, each in enumerate(made[:MAX_FIELDS], 1)]
 
 
-def _example_part(example: Mapping[str, Value], name: str) -> Mapping[str, Value]:
+def _example_part(example: Mapping[str, Readable], name: str) -> Mapping[str, Readable]:
     part = example.get(name)
     return part if isinstance(part, Mapping) else {}
 
 
-def _body_fields(contract: Contract, example: Value) -> list[Field]:
+def _body_fields(contract: Contract, example: Readable) -> list[Field]:
     if not contract.media_type or not contract.changes_state:
         return []
     schema = contract.body_schema.raw if contract.body_schema else None
@@ -193,34 +199,36 @@ def _body_fields(contract: Contract, example: Value) -> list[Field]:
     return [_field("body", name, each, name in names, given.get(name)) for name, each in properties.items()]
 
 
-def flat_properties(schema: Value) -> Mapping[str, Mapping[str, Value]] | None:
+def flat_properties(schema: Readable) -> Mapping[str, Mapping[str, Readable]] | None:
     """Return the properties of an object that holds nothing but single values; None for any other schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not 0 < len(properties) <= MAX_FIELDS:
         return None
-    flat = all(
-        isinstance(each, Mapping) and (_type(each) in _SCALARS or _choices(each)) for each in properties.values()
-    )
-    return {str(name): each for name, each in properties.items()} if flat else None
+    flat = {
+        str(name): each
+        for name, each in properties.items()
+        if isinstance(each, Mapping) and (_type(each) in _SCALARS or _choices(each))
+    }
+    return flat if len(flat) == len(properties) else None
 
 
-def _type(schema: Mapping[str, Value]) -> str:
+def _type(schema: Mapping[str, Readable]) -> str:
     found = schema.get("type", "")
     if isinstance(found, list | tuple):
         found = next((each for each in found if each != "null"), "")
     return found if isinstance(found, str) else ""
 
 
-def _choices(schema: Mapping[str, Value]) -> list[Value]:
+def _choices(schema: Mapping[str, Readable]) -> list[Readable]:
     found = schema.get("enum")
     return [each for each in found if _is_scalar(each)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
 
 
-def _is_scalar(value: Value) -> bool:
+def _is_scalar(value: Readable) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def _field(place: str, name: str, schema: Mapping[str, Value], required: bool, example: Value) -> Field:
+def _field(place: str, name: str, schema: Mapping[str, Readable], required: bool, example: Readable) -> Field:
     kind, items = _type(schema), schema.get("items")
     value = example if example is not None else schema.get("default")
     many = kind == "array" and isinstance(items, Mapping)
@@ -245,7 +253,7 @@ def _field(place: str, name: str, schema: Mapping[str, Value], required: bool, e
 
 
 def _made(
-    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Value = "", **more: Value
+    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Readable = "", **more: Readable
 ) -> Field:
     plain: Field = {
         "label": name,
@@ -272,21 +280,21 @@ def _made(
     }
 
 
-def _choice(place: str, value: Value) -> str:
+def _choice(place: str, value: Readable) -> str:
     return dump(value) if place == "body" else _text(value)
 
 
-def _number(value: Value) -> str:
+def _number(value: Readable) -> str:
     return dump(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
-def sample(schema: Schema | None) -> Value:
+def sample(schema: Schema | None) -> Readable:
     """Return a body that shows the shape of a schema: its defaults and choices, else the names of types."""
     properties = flat_properties(schema.raw if schema else None)
     return {name: _sample(each) for name, each in properties.items()} if properties else {}
 
 
-def _sample(schema: Mapping[str, Value]) -> Value:
+def _sample(schema: Mapping[str, Readable]) -> Readable:
     if "default" in schema:
         return schema["default"]
     choices = _choices(schema)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 from msgspec import Struct
 
-from prosa.data import Value
 from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.markdownlang.model import ProgramModel, SchemaModel
 from prosa.dialects.prapti.model import ChatMessage, ChatModel
@@ -106,7 +105,7 @@ def _record(page: Page, model: YmjModel) -> Body:
     footer = model.footer_value
     if not footer:
         return body
-    panel = {"kind": "source", "title": "Footer", **_code(dump(footer, indent=2), "json"), "open": False}
+    panel: _SourcePart = {"kind": "source", "title": "Footer", **_code(dump(footer, indent=2), "json"), "open": False}
     return Body(body.title, (*body.parts, panel), body.contents)
 
 
@@ -123,9 +122,10 @@ def _chat(page: Page, model: ChatModel) -> Body:
         if message.heading is None:  # what stands above the first message
             title, (*parts,) = _headed(page, model.document, rendered)
             continue
-        inner = [{"kind": "html", "html": rendered.title}] if rendered.title else []
-        parts.append({**_message(message, *own[:1]), "parts": [*inner, *rendered.parts]})
-        entries.append(Entry(_who(message), parts[-1]["href"], 1))
+        inner: list[Part] = [{"kind": "html", "html": rendered.title}] if rendered.title else []
+        part = _message(message, [*inner, *rendered.parts], *own[:1])
+        parts.append(part)
+        entries.append(Entry(_who(message), part["href"], 1))
     few = len(entries) < FEWEST_CONTENTS
     return Body(title, tuple(parts), () if few else tuple(entries[:MAX_CONTENTS]))
 
@@ -143,10 +143,17 @@ class _Anchors(NamedTuple):
         return taken
 
 
-def _message(message: ChatMessage, anchor: str = "") -> Part:
+def _message(message: ChatMessage, parts: list[Part], anchor: str = "") -> _MessagePart:
     why = "" if message.sent else "disabled" if message.disabled else "hidden" if message.hidden else "not sent"
-    by = "model" if message.by_model else "person"
-    return {"kind": "message", "who": _who(message), "by": by, "why": why, "anchor": anchor, "href": fragment(anchor)}
+    return {
+        "kind": "message",
+        "who": _who(message),
+        "by": "model" if message.by_model else "person",
+        "why": why,
+        "anchor": anchor,
+        "href": fragment(anchor),
+        "parts": parts,
+    }
 
 
 def _who(message: ChatMessage) -> str:
@@ -165,9 +172,9 @@ def _program(model: ProgramModel) -> Body:
     return Body("", tuple(parts), lead=lead)
 
 
-def _schema(title: str, model: SchemaModel) -> Part:
+def _schema(title: str, model: SchemaModel) -> _SchemaPart:
     fields = describe_inputs(model.value)
-    rows = [
+    rows: list[dict[str, str | bool]] = [
         {
             "name": each.name,
             "type": each.type,
@@ -180,7 +187,7 @@ def _schema(title: str, model: SchemaModel) -> Part:
     return {"kind": "schema", "title": title, "rows": rows, **_code(dump(model.value, indent=2), "json")}
 
 
-def _code(text: str, language: str) -> Part:
+def _code(text: str, language: str) -> _Coloured:
     return {"language": language, "code": html(highlighted(text, language))}
 
 
@@ -189,7 +196,52 @@ def _code(text: str, language: str) -> Part:
 # In: a parsed document, or a text with the anchors of its headings. Out: parts and, apart, the heading that is a
 # title.
 
-Part: TypeAlias = dict[str, Value]
+
+class _HtmlPart(TypedDict):
+    kind: Literal["html"]
+    html: Html
+
+
+class _Coloured(TypedDict):
+    language: str
+    code: Html
+
+
+class _SourcePart(_Coloured):
+    kind: Literal["source"]
+    title: str
+    open: bool
+
+
+class _SchemaPart(_Coloured):
+    kind: Literal["schema"]
+    title: str
+    rows: list[dict[str, str | bool]]
+
+
+class _MessagePart(TypedDict):
+    kind: Literal["message"]
+    who: str
+    by: Literal["model", "person"]
+    why: str
+    anchor: str
+    href: str
+    parts: list[Part]
+
+
+class _ScriptPart(TypedDict):
+    kind: Literal["script"]
+    type: str
+    address: str
+    label: str
+    placeholder: str
+    state: Literal["ready", "sign-in", "off"]
+    url: str
+    sign_in: str
+    csrf: str
+
+
+Part: TypeAlias = "_HtmlPart | _SourcePart | _SchemaPart | _MessagePart | _ScriptPart"
 """A part of an article: its ``kind``, which chooses the template, and what that needs."""
 
 MAX_CONTENTS = 200
@@ -235,11 +287,11 @@ def render_text(
     page, and ``quoting`` limits quotations."""
     quoting = quoting or Quoting(page.view.path)
     written, cleaned = with_quotes(page, text, quoting, anchors=anchors, unseen=unseen, scope=scope)
-    parts = [
+    parts: list[Part] = [
         {"kind": "html", "html": html(piece)} if isinstance(piece, str) else script_part(page, piece)
         for piece in cleaned
     ]
-    if written.titled:
+    if written.titled and parts[0]["kind"] == "html":
         return Rendered(parts[0]["html"], tuple(parts[1:]))
     return Rendered("", tuple(parts))
 
@@ -265,7 +317,7 @@ def is_interactive(script: Script) -> bool:
     return script.interactive_type in INTERACTIVE
 
 
-def script_part(page: Page, script: Script) -> dict[str, Value]:
+def script_part(page: Page, script: Script) -> Part:
     """Return the part of the page that stands for a script. ``state`` is `ready`, `sign-in` or `off`."""
     frame, kind = page.frame, script.interactive_type or "button"
     return {

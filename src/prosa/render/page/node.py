@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from html import unescape
 from itertools import chain, islice
+from typing import TYPE_CHECKING, TypedDict, cast
 
-from prosa.data import Value
+from prosa.data.plain import Readable
 from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
@@ -17,6 +18,9 @@ from prosa.render.page.model import Crumb, Frame, Page, in_query, is_external, l
 from prosa.render.page.templates import render
 from prosa.site.layout import Neighbour, twin_of
 from prosa.site.navigation import Shown
+
+if TYPE_CHECKING:
+    from prosa.render.facts import Lent
 
 _LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")
@@ -65,7 +69,7 @@ def node_page(page: Page) -> str:
         "actions": actions,
         "forms": _forms(page),
         "links": [each._asdict() | {"url": f"{frame.prefix}/{each.path}"} for each in frame.links],
-        "properties": properties(view.fields, view.lent),
+        "properties": properties(view.fields, cast("Mapping[str, Lent]", view.lent)),
         "derived": sorted(map(str, view.derived)),
         "building": page.neighbourhood is None,
         "connections": connections(page),
@@ -75,7 +79,7 @@ def node_page(page: Page) -> str:
     return render("node.html", values)
 
 
-def _address(page: Page, body: Body, title: str) -> dict[str, Value]:
+def _address(page: Page, body: Body, title: str) -> dict[str, Readable]:
     """Return the address of the page, and metadata for other sites; empty if the address of the site is unknown."""
     frame, view = page.frame, page.view
     if not frame.origin:
@@ -98,11 +102,16 @@ def _crumb(frame: Frame, each: Crumb) -> dict[str, str]:
     return {"title": each.title, "url": site_url(frame, each.url)}
 
 
-def _entry(frame: Frame, each: Shown) -> dict[str, Value]:
+def _entry(frame: Frame, each: Shown) -> dict[str, Readable]:
     url = site_url(frame, each.url)
-    inside = [_entry(frame, inner) for inner in each.inside]
-    known = {"title": _cut(each.title), "url": url, "external": is_external(url), "inside": inside}
-    return {**known, "here": each.here, "around": each.around}
+    return {
+        "title": _cut(each.title),
+        "url": url,
+        "external": is_external(url),
+        "inside": [_entry(frame, inner) for inner in each.inside],
+        "here": each.here,
+        "around": each.around,
+    }
 
 
 def language_of(page: Page) -> str:
@@ -140,11 +149,11 @@ def _tag(frame: Frame, name: str) -> dict[str, str]:
     return {"name": _cut(name), "url": f"{frame.prefix}/mdh/search?q={in_query(query)}" if frame.live else ""}
 
 
-def _text(value: Value) -> str:
+def _text(value: Readable) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: Value) -> list[str]:
+def _texts(value: Readable) -> list[str]:
     return [each for each in value if isinstance(each, str)][:MAX_TAGS] if isinstance(value, list | tuple) else []
 
 
@@ -163,7 +172,7 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[dict[str, Value]]:
+def properties(fields: Mapping[str, Readable], lent: Mapping[str, Lent]) -> list[dict[str, Readable]]:
     """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
@@ -172,7 +181,7 @@ def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[d
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 
-def _value(value: Value) -> dict[str, Value]:
+def _value(value: Readable) -> dict[str, Readable]:
     if _is_scalar(value):
         return {"text": _cut(_text_of_side(value))}
     if isinstance(value, Sequence) and value and all(map(_is_scalar, value)):
@@ -180,11 +189,11 @@ def _value(value: Value) -> dict[str, Value]:
     return {"code": _cut(dump(value, indent=2))}
 
 
-def _is_scalar(value: Value) -> bool:
+def _is_scalar(value: Readable) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _text_of_side(value: Value) -> str:
+def _text_of_side(value: Readable) -> str:
     return value if isinstance(value, str) else dump(value)
 
 
@@ -192,7 +201,14 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
-def connections(page: Page) -> list[dict[str, Value]]:
+class _Group(TypedDict):
+    name: str
+    typed: bool
+    rows: list[dict[str, Readable]]
+    more: int
+
+
+def connections(page: Page) -> list[_Group]:
     """Return groups of neighbours: typed ones by relation, plain links, incoming links."""
     near = page.neighbourhood
     if near is None:
@@ -215,12 +231,12 @@ def _by_rel(neighbours: Sequence[Neighbour]) -> dict[str, list[Neighbour]]:
     return found
 
 
-def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> dict[str, Value]:
+def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> _Group:
     rows = [_row(frame, each) for each in neighbours[:MAX_NEIGHBOURS]]
     return {"name": _cut(name), "typed": typed, "rows": rows, "more": len(neighbours) - len(rows)}
 
 
-def _bound(groups: list[dict[str, Value]]) -> None:
+def _bound(groups: list[_Group]) -> None:
     """Apply the limit over all relations together."""
     left = MAX_NEIGHBOURS
     for group in groups:
@@ -230,7 +246,7 @@ def _bound(groups: list[dict[str, Value]]) -> None:
         left -= len(kept)
 
 
-def _row(frame: Frame, each: Neighbour) -> dict[str, Value]:
+def _row(frame: Frame, each: Neighbour) -> dict[str, Readable]:
     url = site_url(frame, each.url)
     return {
         "title": _cut(each.title or each.url),

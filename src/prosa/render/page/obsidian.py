@@ -7,11 +7,14 @@ are already resolved; `excerpts` renders and cleans quotations.
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
-from prosa.data import Value
 from prosa.regex import regex
 from prosa.render.page.state import State
 from prosa.site.wikilinks import Wiki, WikiHref, name_of, size_of
+
+if TYPE_CHECKING:
+    from prosa.document.events import LinkTag
 
 UNRESOLVED = "No page here answers to this link"
 """The same text for missing documents and those that may not be shown (X23)."""
@@ -42,13 +45,13 @@ def has_wikilink(text: str, wiki: WikiHref) -> bool:
     return "[[" in text and any(wiki(match[1]).kind != "text" for match in _WIKILINK.finditer(text))
 
 
-def wikilink(state: State, payload: Value, label: str) -> str:
+def wikilink(state: State, payload: LinkTag, label: str) -> str:
     """Return a wikilink; ``label`` is the text between its brackets, or after the bar, as HTML."""
     written, own = _parts(payload)
     return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
 
 
-def embed(state: State, payload: Value, label: str) -> str:
+def embed(state: State, payload: LinkTag, label: str) -> str:
     """Return an embed: a picture, a quoted document, else a link."""
     written, own = _parts(payload)
     found = state.wiki(written)
@@ -67,10 +70,11 @@ def embed(state: State, payload: Value, label: str) -> str:
     return f"!{shown}" if found.kind == "text" else shown
 
 
-def _parts(payload: Value) -> tuple[str, bool]:
+def _parts(payload: LinkTag) -> tuple[str, bool]:
     """Return what stands between the brackets without a label, and whether there is one. In a table the bar is
     `\\|`."""
-    own = payload["link_type"]["WikiLink"]["has_pothole"]
+    kind = payload["link_type"]
+    own = not isinstance(kind, str) and kind["WikiLink"]["has_pothole"]
     written = payload["dest_url"]
     return (written.removesuffix("\\") if own else written), own
 

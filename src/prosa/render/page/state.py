@@ -7,15 +7,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 
-from prosa.data import Value
 from prosa.dialects.magi.model import Script
 from prosa.regex import regex
 from prosa.render.page.model import Href
 from prosa.site.wikilinks import WikiHref, as_written
+
+if TYPE_CHECKING:
+    from prosa.document.events import Detail, LinkTag
 
 MAX_TAGS = 2_000
 """Tags of raw HTML that count as such in one text: a parser needs time in the square of how deep they nest."""
@@ -121,7 +123,10 @@ class State(Struct):
     ``vault`` enables Obsidian's notations. ``named`` are ids of blocks that others point at, ``blocks`` those so far;
     in a text that another one ``quoted`` they are no anchors. ``paragraph`` is where in ``out`` the open paragraph
     begins, -1 outside one; ``phrase`` counts open elements that can hold no block; ``split`` is true if the open
-    paragraph has one. ``block`` is the text of an open block of code, None outside one.
+    paragraph has one. ``block`` is the text of an open block of code, None outside one, and ``code`` whether it is
+    held, its language and its file. ``heading`` is the level of an open heading, its anchor, and whether it is the
+    first of all. ``around`` are the details of open blocks around others, ``columns`` those of a table; ``linked`` are
+    open links, of which only wikilinks are needed at their ends, ``pictured`` open images.
     """
 
     key: str
@@ -146,7 +151,12 @@ class State(Struct):
     below: list[list[str]] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
     waiting: list[Piece] = field(default_factory=list)
-    opened: list[Value] = field(default_factory=list)
+    heading: tuple[str, str, bool] = ("", "", False)
+    code: tuple[bool, str, str] = (False, "", "")
+    around: list[Detail] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+    linked: list[LinkTag | None] = field(default_factory=list)
+    pictured: list[LinkTag] = field(default_factory=list)
     depth: int = 0
     fences: int = 0
     defined: int = 0

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from html import escape, unescape
+from typing import TYPE_CHECKING, cast
 
 import pyromark
 
-from prosa.data import Value
 from prosa.document import Document, maths, parse
 from prosa.document.autolinks import addresses, may_hold_address
 from prosa.document.walk import OPTIONS, encodable
@@ -24,6 +24,9 @@ from prosa.render.page.model import Href, fragment, link_url, picture_url
 from prosa.render.page.state import Coding, Quote, State, Unseen, Written, no_quote, uncoloured
 from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import SourceText
+
+if TYPE_CHECKING:
+    from prosa.document.events import Content, Detail, Event, FencedCode, HeadingTag, LinkTag
 
 MAX_DEPTH = 64
 """Maximum nesting of visible quotations and lists; deeper ones only show their text."""
@@ -72,7 +75,7 @@ def write(
     state.raw.key = key
     options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
     found = maths.events(text, options, always=vault) if maths.may_hold_maths(text) else None
-    events: Iterable[Value] = pyromark.events(text, options=options) if found is None else found
+    events = cast("Iterable[Event]", pyromark.events(text, options=options) if found is None else found)
     for event in events:
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))
@@ -101,7 +104,7 @@ def key_of(text: str) -> str:
     return f"k{sha256(encodable(text).encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
 
 
-def _take(state: State, kind: str, value: Value) -> None:
+def _take(state: State, kind: str, value: Content) -> None:
     """One event: text, the start or the end of something, or what stands for itself."""
     if kind == "Text":
         if state.block is not None:
@@ -143,12 +146,12 @@ def _marked(state: State, text: str) -> str:
     return obsidian.marked(html) if state.vault else html
 
 
-def _paragraph(state: State, _: str, __: Value) -> None:
+def _paragraph(state: State, _: str, __: Detail) -> None:
     state.paragraph, state.split = len(state.out), False
     state.out.append("<p>")
 
 
-def _end_paragraph(state: State, _: str, __: Value) -> None:
+def _end_paragraph(state: State, _: str, __: Detail) -> None:
     obsidian.name_block(state)
     state.out.append("</p>\n")
     if state.split:
@@ -156,26 +159,26 @@ def _end_paragraph(state: State, _: str, __: Value) -> None:
     state.paragraph = -1
 
 
-def _phrase(state: State, name: str, _: Value) -> None:
+def _phrase(state: State, name: str, _: Detail) -> None:
     state.phrase += 1
     state.out.append(f"<{_SIMPLE[name]}>")
 
 
-def _end_phrase(state: State, name: str, _: Value) -> None:
+def _end_phrase(state: State, name: str, _: Detail) -> None:
     state.phrase -= 1
     state.out.append(f"</{_SIMPLE[name]}>")
 
 
-def _end_item(state: State, _: str, __: Value) -> None:
+def _end_item(state: State, _: str, __: Detail) -> None:
     obsidian.name_block(state)
     state.out.append("</li>\n")
 
 
-def _enter(state: State, name: str, payload: Value) -> None:
+def _enter(state: State, name: str, payload: Detail) -> None:
     """Open a block around others."""
     obsidian.name_block(state)
     state.depth += 1
-    state.opened.append(payload)
+    state.around.append(payload)
     if state.depth > MAX_DEPTH and name in ("BlockQuote", "List"):
         return
     if name == "BlockQuote":
@@ -183,15 +186,16 @@ def _enter(state: State, name: str, payload: Value) -> None:
     elif name == "List":
         start = "" if payload in (None, 1) else f' start="{payload}"'
         state.out.append("<ul>\n" if payload is None else f"<ol{start}>\n")
-    elif name == "Table":
+    elif isinstance(payload, tuple):
+        state.columns = payload
         state.out.append(f'<div class="{state.key}scroll" tabindex="{state.key}0"><table>\n')
     else:
         state.push()
 
 
-def _leave(state: State, name: str, _: Value) -> None:
+def _leave(state: State, name: str, _: Detail) -> None:
     state.depth -= 1
-    payload = state.opened.pop()
+    payload = state.around.pop()
     if state.depth >= MAX_DEPTH and name in ("BlockQuote", "List"):
         pass
     elif name == "BlockQuote":
@@ -201,7 +205,7 @@ def _leave(state: State, name: str, _: Value) -> None:
         state.out.append("</ul>\n" if payload is None else "</ol>\n")
     elif name == "Table":
         state.out.append("</table></div>\n" if state.in_head else "</tbody></table></div>\n")
-    else:
+    elif isinstance(payload, str):  # the label of a footnote
         note = state.pop()
         if state.defined not in state.unseen.notes:
             state.notes.append((payload.casefold(), note))
@@ -210,16 +214,16 @@ def _leave(state: State, name: str, _: Value) -> None:
         state.flush()
 
 
-def _heading(state: State, _: str, payload: Value) -> None:
+def _heading(state: State, _: str, payload: HeadingTag) -> None:
     first = not state.headed and not state.depth and not state.pieces and not "".join(state.out).strip()
     state.headed = True
-    state.opened.append((payload["level"][1], next(state.anchors, ""), first))
+    state.heading = (payload["level"][1], next(state.anchors, ""), first)
     state.phrase += 1
     state.push()
 
 
-def _end_heading(state: State, _: str, __: Value) -> None:
-    level, anchor, first = state.opened.pop()
+def _end_heading(state: State, _: str, __: Detail) -> None:
+    level, anchor, first = state.heading
     state.phrase -= 1
     text, key = state.pop(), state.key
     named = f' id="{key}{escape(anchor)}"' if anchor else ""
@@ -235,11 +239,11 @@ def _end_heading(state: State, _: str, __: Value) -> None:
         state.titled = True
 
 
-def _code(state: State, _: str, payload: Value) -> None:
-    fenced = isinstance(payload, dict)
-    language, file = _info(payload["Fenced"]) if fenced else ("", "")
+def _code(state: State, _: str, payload: FencedCode | str) -> None:
+    fenced = not isinstance(payload, str)
+    language, file = ("", "") if isinstance(payload, str) else _info(payload["Fenced"])
     held = fenced and state.fences in state.unseen.held
-    state.opened.append((held, language, file))
+    state.code = (held, language, file)
     state.block = []
     if held:
         script = state.unseen.held[state.fences]
@@ -254,8 +258,8 @@ def _info(info: str) -> tuple[str, str]:
     return (words[0] if words else "", file)
 
 
-def _end_code(state: State, _: str, __: Value) -> None:
-    held, language, file = state.opened.pop()
+def _end_code(state: State, _: str, __: Detail) -> None:
+    held, language, file = state.code
     text, state.block = "".join(state.block or ()), None
     if not held:
         named = f' class="language-{escape(language)}"' if language else ""
@@ -267,9 +271,9 @@ def _end_code(state: State, _: str, __: Value) -> None:
         state.flush()
 
 
-def _link(state: State, _: str, payload: Value) -> None:
+def _link(state: State, _: str, payload: LinkTag) -> None:
     is_wiki = isinstance(payload["link_type"], dict)
-    state.opened.append(payload if is_wiki else None)
+    state.linked.append(payload if is_wiki else None)
     state.links += 1
     if is_wiki:
         state.push()
@@ -279,9 +283,9 @@ def _link(state: State, _: str, payload: Value) -> None:
     state.out.append(f'<a href="{escape(target)}"{title}>')
 
 
-def _end_link(state: State, _: str, __: Value) -> None:
+def _end_link(state: State, _: str, __: Detail) -> None:
     state.links -= 1
-    payload = state.opened.pop()
+    payload = state.linked.pop()
     if payload is None:
         state.out.append("</a>")
     else:
@@ -289,15 +293,15 @@ def _end_link(state: State, _: str, __: Value) -> None:
         state.out.append(obsidian.wikilink(state, payload, label))
 
 
-def _image(state: State, _: str, payload: Value) -> None:
-    state.opened.append(payload)
+def _image(state: State, _: str, payload: LinkTag) -> None:
+    state.pictured.append(payload)
     state.phrase += 1
     state.push()
 
 
-def _end_image(state: State, _: str, __: Value) -> None:
+def _end_image(state: State, _: str, __: Detail) -> None:
     state.phrase -= 1
-    payload = state.opened.pop()
+    payload = state.pictured.pop()
     inside = state.pop()
     alt = escape(unescape(_TAG.sub("", inside)))
     if isinstance(payload["link_type"], dict):
@@ -314,35 +318,34 @@ def _end_image(state: State, _: str, __: Value) -> None:
         state.out.append(f'<a class="{state.key}picture" href="{escape(payload["dest_url"])}"{title}>image: {alt}</a>')
 
 
-def _html_block(state: State, _: str, __: Value) -> None:
+def _html_block(state: State, _: str, __: Detail) -> None:
     state.push()
 
 
-def _end_html_block(state: State, _: str, __: Value) -> None:
+def _end_html_block(state: State, _: str, __: Detail) -> None:
     text = state.pop()
     state.out.append(state.raw.read(text))
 
 
-def _row(state: State, name: str, _: Value) -> None:
+def _row(state: State, name: str, _: Detail) -> None:
     is_head = name == "TableHead"
     state.out.append("<thead><tr>" if is_head else "<tbody>\n<tr>" if state.in_head else "<tr>")
     state.in_head = is_head
     state.cell = 0
 
 
-def _end_row(state: State, name: str, _: Value) -> None:
+def _end_row(state: State, name: str, _: Detail) -> None:
     state.out.append("</tr></thead>\n" if name == "TableHead" else "</tr>\n")
 
 
-def _cell(state: State, _: str, __: Value) -> None:
-    columns = state.opened[-1]
-    align = _ALIGN.get(columns[state.cell], "") if state.cell < len(columns) else ""
+def _cell(state: State, _: str, __: Detail) -> None:
+    align = _ALIGN.get(state.columns[state.cell], "") if state.cell < len(state.columns) else ""
     state.cell += 1
     state.phrase += 1
     state.out.append(f"<{'th' if state.in_head else 'td'}{align}>")
 
 
-def _end_cell(state: State, _: str, __: Value) -> None:
+def _end_cell(state: State, _: str, __: Detail) -> None:
     state.phrase -= 1
     if state.in_head and state.out[-1].startswith("<th"):  # an empty head is the head of nothing
         state.out[-1] = f"<td{state.out[-1][3:]}</td>"
@@ -385,24 +388,27 @@ def _number(item: tuple[int, str]) -> int:
     return item[0]
 
 
-def _start(tag: str) -> Callable[[State, str, Value], None]:
+def _start(tag: str) -> Callable[[State, str, Detail], None]:
     return lambda state, _, __: state.out.append(tag)
 
 
-_START: dict[str, Callable[[State, str, Value], None]] = {
-    **dict.fromkeys(_BLOCKS, _enter),
-    **dict.fromkeys(("TableHead", "TableRow"), _row),
-    "Heading": _heading,
-    "CodeBlock": _code,
-    "Link": _link,
-    "Image": _image,
-    "HtmlBlock": _html_block,
-    "TableCell": _cell,
-    "Item": _start("<li>"),
-    "Paragraph": _paragraph,
-    **dict.fromkeys(_PHRASES, _phrase),
-}
-_END: dict[str, Callable[[State, str, Value], None]] = {
+_START = cast(
+    "dict[str, Callable[[State, str, Detail], None]]",  # each gets the detail of its names
+    {
+        **dict.fromkeys(_BLOCKS, _enter),
+        **dict.fromkeys(("TableHead", "TableRow"), _row),
+        "Heading": _heading,
+        "CodeBlock": _code,
+        "Link": _link,
+        "Image": _image,
+        "HtmlBlock": _html_block,
+        "TableCell": _cell,
+        "Item": _start("<li>"),
+        "Paragraph": _paragraph,
+        **dict.fromkeys(_PHRASES, _phrase),
+    },
+)
+_END: dict[str, Callable[[State, str, Detail], None]] = {
     **dict.fromkeys(_BLOCKS, _leave),
     **dict.fromkeys(("TableHead", "TableRow"), _end_row),
     "Heading": _end_heading,
@@ -415,7 +421,7 @@ _END: dict[str, Callable[[State, str, Value], None]] = {
     "Paragraph": _end_paragraph,
     **dict.fromkeys(_PHRASES, _end_phrase),
 }
-_LEAF: dict[str, Callable[[State, Value], None]] = {
+_LEAF: dict[str, Callable[[State, str], None]] = {
     "Code": lambda state, text: state.out.append(f"<code>{escape(text, quote=False)}</code>"),
     "Html": lambda state, text: state.out.append(text),
     "InlineHtml": lambda state, text: state.out.append(state.raw.read(text)),
