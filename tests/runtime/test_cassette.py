@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -274,6 +275,35 @@ def test_x27_a_block_that_was_edited_is_named_with_its_line() -> None:
     whole = head + edited + tail.replace(sha256_of(body), sha256_of(edited))
     with pytest.raises(CassetteProblem, match=r"greet\.ymj:27: call 1: .*got `int` - at `\$\.reply\.content`"):
         read(RecordingFiles(whole, {}))
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        ([], "`index` of the footer is no object"),
+        ("x", "`index` of the footer is no object"),
+        ({"program": 5, "input": "0"}, "`index.program` of the footer is no text"),
+        ({"program": "greet", "input": ["0"]}, "`index.input` of the footer is no text"),
+        ({"program": "greet"}, "'input'"),
+    ],
+)
+def test_x27_a_footer_whose_index_is_none_is_a_sentence(index: Any, words: str) -> None:
+    text = cassette_text(one(), STAMP).text
+    head, start, footer = text.rpartition("```json\n")
+    data = json.loads(footer.rpartition("```")[0]) | {"index": index}
+    with pytest.raises(CassetteProblem, match=f"not a recording that can be played: {words}"):
+        read(RecordingFiles(f"{head}{start}{json.dumps(data)}\n```\n", {}))
+
+
+def test_x27_a_long_value_that_is_no_object_is_said() -> None:
+    tool = ToolSpec("read", "Reads.", {"description": "x" * MAX_INLINE})
+    request = ModelRequest("tiny", (Message("user", "Greet Ada."),), (tool,), program="greet")
+    asked = {"1": RecordedReply(request_data(request), ModelReply("Hello Ada"))}
+    written = cassette_text(structs.replace(one(), replies=asked), STAMP)
+    files = dict.fromkeys(written.files, b"[1]")
+    assert files
+    with pytest.raises(CassetteProblem, match="is not a JSON object"):
+        read(RecordingFiles(written.text, files))
 
 
 # Redaction.

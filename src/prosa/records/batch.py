@@ -14,6 +14,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
@@ -91,8 +92,12 @@ def too_large() -> str:
     return f"the row is larger than {MAX_ROW // 2**20} MiB"
 
 
+Cell: TypeAlias = "bool | int | float | str | bytes | Decimal | date | Sequence[Cell] | Mapping[str, Cell] | None"
+"""What stands in a column of a row: more than JSON has."""
+
+
 def numbered_rows(
-    name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Value] | None]]
+    name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Cell] | None]]
 ) -> Iterator[Row]:
     """Yield rows of a database, in the order in which they come, without values that are null. None stands for a row
     that is too large to be read."""
@@ -115,7 +120,7 @@ def numbered_rows(
             yield Row(number, place, None if problem else value, problem=problem, columns=columns)
 
 
-def _plain(cell: Value) -> Value:
+def _plain(cell: Cell) -> Value:
     """Return a value of a database as JSON has it: what is neither number, text nor list, as a date, is its text."""
     if isinstance(cell, str | int | float | bool):
         return cell
@@ -350,8 +355,8 @@ class BatchPlan(Struct, frozen=True):
             "model": self.model,
             "rows": rows,
             "sampled": self.sampled,
-            "dollars": self.dollars and self.dollars.as_dict(),
-            "seconds": self.seconds and self.seconds.as_dict(),
+            "dollars": None if self.dollars is None else self.dollars.as_dict(),
+            "seconds": None if self.seconds is None else self.seconds.as_dict(),
             "unknown": self.why or None,
             "backend": self.backend,
             "turns": self.turns,

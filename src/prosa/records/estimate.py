@@ -175,15 +175,10 @@ class Estimate(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Value]:
         """Return plain data: the key `estimate` of a plan."""
-        likely = self.likely and {
-            "runs": self.likely.runs,
-            "median": _amount(self.likely.median),
-            "p95": _amount(self.likely.p95),
-        }
         return {
             "at_least": _amount(self.least),
-            "likely": likely,
-            "at_most": self.most and _amount(self.most),
+            "likely": _taken(self.likely),
+            "at_most": _amount(self.most),
             "unbounded": self.boundless or None,
             "first_call": {
                 "tokens_in": self.first,
@@ -193,9 +188,9 @@ class Estimate(Struct, frozen=True):
             },
             "context": self.window.context,
             "output": self.window.output,
-            "own": self.own and _amount(self.own),
-            "import": self.part and _part(self.part),
-            "lower": self.lower and _lower(self.lower),
+            "own": _amount(self.own),
+            "import": _part(self.part),
+            "lower": _lower(self.lower),
             "unknown_prices": list(self.unknown),
             "retries": self.retries,
             "max_cost": _number(self.cap),
@@ -499,21 +494,31 @@ def _with_limit(program: Program, name: str, value: int) -> Program | None:
     return done[id(program)] if changed else None
 
 
-def _amount(amount: Amount) -> dict[str, Value]:
-    return {
-        "calls": amount.calls,
-        "tokens_in": amount.input_tokens,
-        "tokens_out": amount.output_tokens,
-        "dollars": _number(amount.dollars),
-    }
+def _amount(amount: Amount | None) -> dict[str, Value] | None:
+    return (
+        None
+        if amount is None
+        else {
+            "calls": amount.calls,
+            "tokens_in": amount.input_tokens,
+            "tokens_out": amount.output_tokens,
+            "dollars": _number(amount.dollars),
+        }
+    )
 
 
-def _part(part: Part) -> dict[str, Value]:
-    return {"program": part.program, "times": part.times, "dollars": _number(part.dollars)}
+def _part(part: Part | None) -> dict[str, Value] | None:
+    return None if part is None else {"program": part.program, "times": part.times, "dollars": _number(part.dollars)}
 
 
-def _lower(lower: Lower) -> dict[str, Value]:
-    return {"limit": lower.limit, "value": lower.value, "dollars": _number(lower.dollars)}
+def _taken(likely: Likely | None) -> dict[str, Value] | None:
+    return (
+        None if likely is None else {"runs": likely.runs, "median": _amount(likely.median), "p95": _amount(likely.p95)}
+    )
+
+
+def _lower(lower: Lower | None) -> dict[str, Value] | None:
+    return None if lower is None else {"limit": lower.limit, "value": lower.value, "dollars": _number(lower.dollars)}
 
 
 def _number(amount: Decimal | None) -> float | None:

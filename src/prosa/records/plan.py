@@ -13,7 +13,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.dialects.markdownlang.fields import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.records.estimate import Estimate, EstimateInputs, Models, estimate, tool_tokens
 from prosa.runtime.accept import accept_input, render_body
@@ -92,7 +92,7 @@ class Plan(Struct, frozen=True):
                 found[each.server] = None if each.tokens is None or before is None else before + each.tokens
         return found
 
-    def as_dict(self) -> dict[str, Value]:
+    def as_dict(self) -> dict[str, Plain]:
         """Return plain data for ``--format json``."""
         return {
             "program": self.program,

@@ -12,15 +12,24 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from msgspec import Struct, structs
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.dialects.ymj import trace
 from prosa.dialects.ymj.fields import LATEST, RECORDING, is_recording
 from prosa.dialects.ymj.sections import find_footer, normalised, sha256_of
-from prosa.dialects.ymj.trace import Request, digest_of, path_key, scope_of
+from prosa.dialects.ymj.trace import (
+    Request,
+    SentFormat,
+    SentObject,
+    SentTool,
+    digest_of,
+    path_key,
+    scope_of,
+    text_of,
+)
 from prosa.dialects.ymj.write import write
 from prosa.regex import regex
 from prosa.runtime import errors
@@ -139,34 +148,38 @@ def given_digest(program: Program, given: Value) -> str:
 
 def request_data(request: ModelRequest) -> Request:
     """Return a request as plain data: what recordings are compared by."""
-    tools = [
-        {"name": each.name, "description": each.description, "parameters": _plain(each.parameters)}
-        for each in request.tools
-    ]
     output = request.output
-    wanted = None if output is None else {"name": output.name, "strict": output.strict, "schema": _plain(output.schema)}
     return {
         "program": request.program,
         "model": request.model_name,
         "messages": [_message(each) for each in request.messages],
-        "tools": tools,
-        "output": wanted,
-        "parameters": _plain(request.parameters),
+        "tools": [
+            {"name": each.name, "description": each.description, "parameters": _object(each.parameters)}
+            for each in request.tools
+        ],
+        "output": None
+        if output is None
+        else {"name": output.name, "strict": output.strict, "schema": _object(output.schema)},
+        "parameters": _object(request.parameters),
     }
 
 
-def _message(each: Message) -> Value:
+def _message(each: Message) -> SentObject:
     said = structs.asdict(each) | {"tool_calls": [structs.asdict(call) for call in each.tool_calls] or None}
     return {name: value for name, value in said.items() if value is not None and name != "opaque"}
 
 
-def _plain(value: Value) -> Value:
-    """Return the value with what JSON has: an infinite number or NaN becomes its name."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+def _object(value: Mapping[str, Plain]) -> dict[str, Value]:
+    """Return the mapping with what JSON has: an infinite number or NaN becomes its name."""
+    return {str(key): _plain(each) for key, each in value.items()}
+
+
+def _plain(value: Plain) -> Value:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return _object(value) if isinstance(value, Mapping) else [_plain(each) for each in value]
 
 
 # Writing.
@@ -292,7 +305,7 @@ class _Scope:
         self.first = first.request
         self.files = files
         self.known = {each["name"]: (each, origin) for each, origin in _tools(first)}
-        self.last: tuple[str, Sequence[Value]] | None = None
+        self.last: tuple[str, Sequence[SentObject]] | None = None
 
     def setup(self, run: Recording | None) -> trace.SetupBlock:
         """Return the setup of the first call, with the data of the ``run`` for the first program."""
@@ -330,7 +343,7 @@ class _Scope:
             error=self.files.error(call.error),
         )
 
-    def _since(self, messages: Sequence[Value]) -> tuple[str | None, dict[int, Value], Sequence[Value]]:
+    def _since(self, messages: Sequence[SentObject]) -> tuple[str | None, dict[int, SentObject], Sequence[SentObject]]:
         """Return the call before whose messages these begin with, but for some that changed, and those that follow."""
         if self.last is None:
             return None, {}, messages
@@ -352,14 +365,14 @@ class _Scope:
                 self.known[each["name"]] = each, origin
                 yield self._offered(each, origin)
 
-    def _offered(self, each: Mapping[str, Value], origin: tuple[str, ...]) -> trace.WrittenTool:
-        return self.files.part(trace.WrittenTool, {**each, "origin": list(origin)})
+    def _offered(self, each: SentTool, origin: tuple[str, ...]) -> trace.WrittenTool:
+        return self.files.part(trace.WrittenTool, each, origin=list(origin))
 
-    def _format(self, output: Value) -> trace.WrittenFormat | None:
+    def _format(self, output: SentFormat | None) -> trace.WrittenFormat | None:
         return None if output is None else self.files.part(trace.WrittenFormat, output)
 
 
-def _tools(call: RecordedReply) -> Iterator[tuple[Value, tuple[str, ...]]]:
+def _tools(call: RecordedReply) -> Iterator[tuple[SentTool, tuple[str, ...]]]:
     """Return the tools of a call with their origins."""
     tools = call.request["tools"]
     return zip(tools, call.origins or ((),) * len(tools), strict=True)
@@ -369,14 +382,15 @@ def _answer(reply: ModelReply, files: _Files) -> trace.WrittenReply:
     usage, names = reply.usage, ("content", "finish", "refusal", "service", "drops_repeats")
     said = {name: getattr(reply, name) for name in names}
     said["tool_calls"] = [structs.asdict(each) for each in reply.tool_calls]
-    said["usage"] = trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
-    return files.part(trace.WrittenReply, {**said, "model": reply.model_name})
+    tokens = trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
+    return files.part(trace.WrittenReply, said, usage=tokens, model=reply.model_name)
 
 
 def _tool_block(call: RecordedResult, files: _Files) -> trace.ToolBlock:
     result = None if call.result is None else files.part(trace.WrittenResult, structs.asdict(call.result))
-    about = {"tool": call.tool, "kind": call.kind, "arguments": dict(call.arguments)}
-    return files.part(trace.ToolBlock, {**about, "result": result, "error": files.error(call.error)})
+    given = {"arguments": dict(call.arguments)}
+    error = files.error(call.error)
+    return files.part(trace.ToolBlock, given, tool=call.tool, kind=call.kind, result=result, error=error)
 
 
 _VALUES = frozenset(("parameters", "schema", "arguments"))
@@ -396,12 +410,15 @@ class _Files:
             return self._attached(data, "txt")
         return text.split("\n") if "\n" in text else text
 
-    def part(self, kind: type[_Part], data: Mapping[str, Value]) -> _Part:
-        """Return a part of a block: its texts, and the values that fit in, as they stand there."""
-        written: dict[str, Value] = {}
-        for name, value in data.items():
+    def part(
+        self, kind: type[_Part], data: Mapping[str, Plain] | SentTool | SentFormat, /, **ready: Struct | Plain
+    ) -> _Part:
+        """Return a part of a block: its texts, and the values that fit in, as they stand there, and what is ready."""
+        written: dict[str, Plain | Struct | Sequence[Struct]] = {**ready}
+        for name, value in cast("Mapping[str, Plain]", data).items():
             if name == "tool_calls":
-                written[name] = [self.part(trace.WrittenCall, each) for each in value]
+                calls = cast("Sequence[Mapping[str, Plain]]", value)
+                written[name] = [self.part(trace.WrittenCall, each) for each in calls]
             elif name in trace.TEXTS and isinstance(value, str):
                 written[name] = self.text(value)
             elif name in _VALUES and len(text := json.dumps(value)) > trace.MAX_INLINE:
@@ -523,6 +540,8 @@ def _fault(source: SourceText, fault: trace.TraceFault) -> CassetteProblem:
 
 def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], read: trace.Read) -> Recording:
     index = footer["index"]
+    if not isinstance(index, dict):
+        raise ValueError("`index` of the footer is no object")
     replies: dict[str, RecordedReply] = {}
     for path, request, origins in trace.requests_of(blocks, read):
         block = blocks[path]
@@ -531,7 +550,7 @@ def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content],
             request,
             None if block.reply is None else _reply(block.reply, read),
             _error(block.error, read),
-            tuple(trace.text_of(each, read) for each in block.attempts),
+            tuple(text_of(each, read) for each in block.attempts),
             origins if any(origins) else (),
         )
     results = {path: _result(each, read) for path, each in blocks.items() if isinstance(each, trace.ToolBlock)}
@@ -541,21 +560,38 @@ def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content],
     models, without = (setup.chosen_model, setup.default_model), "python" in setup.without
     redacted, ended = index.get("redacted") is True, index.get("error")
     about = (*models, without, redacted, ended if isinstance(ended, str) else None)
-    return Recording(index["program"], index["input"], replies, results, *about)
+    return Recording(_named(index, "program"), _named(index, "input"), replies, results, *about)
+
+
+def _named(index: Mapping[str, Value], name: str) -> str:
+    found = index[name]
+    if not isinstance(found, str):
+        raise ValueError(f"`index.{name}` of the footer is no text")
+    return found
 
 
 def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:
-    said, usage = trace.plain(answer, read), answer.usage
-    said["tool_calls"] = tuple(ToolCall(**each) for each in said.get("tool_calls", ()))
-    said["usage"] = Usage(usage.input, usage.output, usage.cached)
-    return ModelReply(model_name=said.pop("model", None), **said)
+    calls = (ToolCall(each.id, each.name, text_of(each.arguments, read)) for each in answer.tool_calls)
+    return ModelReply(
+        text_of(answer.content, read),
+        tuple(calls),
+        Usage(answer.usage.input, answer.usage.output, answer.usage.cached),
+        answer.model,
+        answer.finish,
+        None if answer.refusal is None else text_of(answer.refusal, read),
+        answer.service,
+        drops_repeats=answer.drops_repeats,
+    )
 
 
 def _result(block: trace.ToolBlock, read: trace.Read) -> RecordedResult:
-    result = None if block.result is None else ToolResult(**trace.plain(block.result, read))
-    arguments = trace.plain(block, read)["arguments"]
+    answer = block.result
+    result = None if answer is None else ToolResult(text_of(answer.content, read), answer.is_error)
+    arguments = trace.object_of(block.arguments, block.arguments_in, read)
     return RecordedResult(block.tool, block.kind, arguments, result, _error(block.error, read))
 
 
 def _error(error: trace.WrittenError | None, read: trace.Read) -> RecordedError | None:
-    return None if error is None else RecordedError(**trace.plain(error, read))
+    if error is None:
+        return None
+    return RecordedError(error.type, text_of(error.message, read), text_of(error.hint, read), error.kind, error.status)

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit, urlunsplit
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.data import Value, format_pointer
-from prosa.dialects.ymj.trace import Request, path_key, scope_of
+from prosa.data import Plain, Value, format_pointer
+from prosa.dialects.ymj.trace import Request, SentTool, data_of, path_key, scope_of
 from prosa.records.recording import RecordedReply, RecordedResult, Recording, recorded_error, request_data
 from prosa.regex import regex
 from prosa.runtime.errors import CassetteProblem, ReplayDrift, RunError
@@ -74,8 +74,8 @@ def redacted(recording: Recording, mark: Mark) -> Recording:
 
 
 def _call(call: RecordedReply, mark: Mark) -> RecordedReply:
-    named = {name: call.request[name] for name in ("program", "model")}
-    return replace(_marked(call, mark), request={**_value(call.request, mark), **named})
+    named = {"program": call.request["program"], "model": call.request["model"]}
+    return replace(_marked(call, mark), request={**_values(data_of(call.request), mark), **named})
 
 
 def _marked(part: S, mark: Mark) -> S:
@@ -83,13 +83,21 @@ def _marked(part: S, mark: Mark) -> S:
     return replace(part, **changed)
 
 
-def _value(value: Value, mark: Mark) -> Value:
+_Held: TypeAlias = "Struct | bool | int | float | str | Sequence[_Held] | Mapping[str, _Held] | None"
+"""What a part of a recording holds."""
+
+
+def _values(held: Mapping[str, _Held], mark: Mark) -> dict[str, _Held]:
+    return {key: _value(each, mark) for key, each in held.items()}
+
+
+def _value(value: _Held, mark: Mark) -> _Held:
     if isinstance(value, str):
         return _text(value, mark)
     if isinstance(value, Struct):
         return _marked(value, mark)
     if isinstance(value, Mapping):
-        return {key: _value(each, mark) for key, each in value.items()}
+        return _values(value, mark)
     return type(value)(_value(each, mark) for each in value) if isinstance(value, list | tuple) else value
 
 
@@ -100,14 +108,14 @@ def _text(text: str, mark: Mark) -> str:
     if found[:1] not in ("{", "[", '"') or "\\" not in found:
         return found
     try:
-        value = json.loads(found)
+        value: Value = json.loads(found)
     except (ValueError, RecursionError):
         return found
     inside = _value(value, mark)
     return found if inside == value else json.dumps(inside, ensure_ascii=False)
 
 
-def agree(recorded: Value, now: Value) -> bool:
+def agree(recorded: Plain, now: Plain) -> bool:
     """Return whether a value of a later run is the recorded one, secrets taken out or not."""
     if not isinstance(recorded, str) or not isinstance(now, str) or "[redacted:" not in recorded:
         return bool(recorded == now)
@@ -277,8 +285,8 @@ class Player(Struct):
         if call is None:
             message = f"{self.name} has no result of tool call {step.path} (`{step.tool}`)"
             return ReplayDrift(message, step.path, hint=RECORD_AGAIN)
-        was, now = {"tool": call.tool, "arguments": call.arguments}, {"tool": step.tool, "arguments": step.arguments}
-        found = first_difference(was, now)
+        was: dict[str, Plain] = {"tool": call.tool, "arguments": call.arguments}
+        found = first_difference(was, {"tool": step.tool, "arguments": step.arguments})
         return found.error(step.path, self.name, "tool call") if found else None
 
     def unused(self) -> list[str]:
@@ -293,17 +301,16 @@ class Player(Struct):
         found = first_difference(was, seen)
         return None if found is None else found.error(path, self.name, "call", self._more(path, now))
 
-    def _weighed(self, request: Request) -> Request:
+    def _weighed(self, request: Request) -> dict[str, Plain]:
         """Return what counts of a request."""
-        if self.match != "messages":
-            return dict(request)
-        return {**request, "tools": [{"name": each["name"]} for each in request["tools"]]}
+        weighed = {**data_of(request)}
+        if self.match == "messages":
+            weighed["tools"] = [{"name": each["name"]} for each in request["tools"]]
+        return weighed
 
     def _more(self, path: str, now: Request) -> str:
         """Return where else the same is recorded, and what redaction may have to do with it."""
-        same = next(
-            (at for at, each in self._ordered() if at != path and first_difference(each.request, now) is None), ""
-        )
+        same = next((at for at, each in self._ordered() if at != path and _is_same(each.request, now)), "")
         told = f"the same is recorded as call {same}" if same else ""
         if self.recording.redacted:
             told = "; ".join(filter(None, (told, _REDACTED)))
@@ -333,6 +340,10 @@ def _iteration(path: str) -> int:
     return int(path[len(scope_of(path)) :])
 
 
+def _is_same(was: Request, now: Request) -> bool:
+    return first_difference(data_of(was), data_of(now)) is None
+
+
 def _likeness(was: Request, now: Request) -> tuple[bool, int]:
     """Return how like two requests are: of one program, and how many messages they begin with alike."""
     alike = 0
@@ -351,8 +362,8 @@ class Difference(Struct, frozen=True):
     None where one has nothing."""
 
     pointer: str
-    recorded: Value
-    now: Value
+    recorded: Plain
+    now: Plain
     recorded_line: str
     now_line: str
 
@@ -374,7 +385,7 @@ class Difference(Struct, frozen=True):
         return isinstance(one, str) and isinstance(other, str) and one.splitlines() == other.splitlines()
 
 
-def first_difference(recorded: Value, now: Value) -> Difference | None:
+def first_difference(recorded: Plain, now: Plain) -> Difference | None:
     """Return the first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
     found = _differing(recorded, now, ())
     if found is None:
@@ -382,25 +393,33 @@ def first_difference(recorded: Value, now: Value) -> Difference | None:
     at, was, then = found
     return Difference(
         format_pointer(at),
-        None if was is _NOTHING else was,
-        None if then is _NOTHING else then,
+        None if isinstance(was, _Nothing) else was,
+        None if isinstance(then, _Nothing) else then,
         _line(was),
         _line(then),
     )
 
 
-_NOTHING = object()
-"""Where one of two values has nothing."""
+class _Nothing:
+    """Where one of two values has nothing."""
+
+
+_NOTHING = _Nothing()
 
 _Steps: TypeAlias = tuple[str | int, ...]
 
 
-def _differing(was: Value, now: Value, at: _Steps) -> tuple[_Steps, Value, Value] | None:
-    parts: Iterator[tuple[str | int, Value, Value]]
+_Side: TypeAlias = "Plain | _Nothing"
+
+
+def _differing(was: _Side, now: _Side, at: _Steps) -> tuple[_Steps, _Side, _Side] | None:
+    parts: Iterator[tuple[str | int, _Side, _Side]]
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         parts = ((key, was.get(key, _NOTHING), now.get(key, _NOTHING)) for key in dict.fromkeys((*was, *now)))
     elif isinstance(was, list | tuple) and isinstance(now, list | tuple):
         parts = ((index, *pair) for index, pair in enumerate(zip_longest(was, now, fillvalue=_NOTHING)))
+    elif isinstance(was, _Nothing) or isinstance(now, _Nothing):
+        return at, was, now
     else:
         same = agree(was, now) and isinstance(was, bool) == isinstance(now, bool)
         return None if same else (at, was, now)
@@ -425,8 +444,8 @@ def _cut(text: str, start: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if len(text) > end else ''}"
 
 
-def _line(value: Value) -> str:
-    return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)
+def _line(value: _Side) -> str:
+    return "nothing" if isinstance(value, _Nothing) else json.dumps(value, ensure_ascii=False)
 
 
 # Ports that stand in for the world. They offer what was offered; the player answers the calls.
@@ -540,7 +559,7 @@ class RecordedPages(Struct, frozen=True):
         """Refuse."""
         raise CassetteProblem(f"no page is visited in a replay, and {to[:80]} was")
 
-    def _offered(self) -> list[tuple[Mapping[str, Value], tuple[str, ...]]]:
+    def _offered(self) -> list[tuple[SentTool, tuple[str, ...]]]:
         """Return the tools of the last call up to here that was offered any."""
         for iteration in range(self.player.reached.get(self.path, 1), 0, -1):
             call = self.player.recording.replies.get(f"{self.path}{iteration}")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar, Generic
+from typing import TYPE_CHECKING, ClassVar, Generic, cast
 
 from msgspec import Struct, field
 
@@ -114,13 +114,13 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
         head: dict[str, Value] = {"program": self.program, "success": self.success}
         if self.error is not None:
             head["error"] = self.error
-        tokens = {
+        tokens: dict[str, Value] = {
             "input": self.usage.input_tokens,
             "output": self.usage.output_tokens,
             "total": self.usage.total_tokens,
             "cost": _number(self.cost),
         }
-        total = {"tokens": self.total_usage.total_tokens, "cost": _number(self.total_cost)}
+        total: dict[str, Value] = {"tokens": self.total_usage.total_tokens, "cost": _number(self.total_cost)}
         if self.spent is not None:
             total["spent"] = _number(self.spent)
         head |= {"iterations": self.iterations, "tokens": tokens, "tools_called": self.tools_called}
@@ -285,7 +285,7 @@ def duration(seconds: float) -> str:
 def _agent_calls(agents: AgentCalls) -> dict[str, Value]:
     return {
         "total_calls": agents.total,
-        "calls_by_agent": agents.by_agent,
+        "calls_by_agent": cast("dict[str, Value]", agents.by_agent),
         "total_duration": duration(agents.seconds),
         "average_duration": duration(agents.seconds / agents.total),
         "tokens_used": agents.usage.total_tokens,
@@ -312,7 +312,7 @@ class Together(Struct, frozen=True):
         head: dict[str, Value] = {"program": self.file, "success": self.error is None}
         if self.error is not None:
             head["error"] = self.error
-        own = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
+        own: list[Value] = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
         return {
             **head,
             "iterations": sum(each.iterations for each in self.scripts),

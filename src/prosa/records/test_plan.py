@@ -17,8 +17,8 @@ from prosa.evaluation.power import Power
 class Bounds(Struct, frozen=True):
     """What something takes at least and at most; None where nothing is known."""
 
-    least: Value
-    most: Value
+    least: float | None
+    most: float | None
 
     def as_list(self) -> list[Value]:
         """Return both."""
@@ -76,5 +76,5 @@ class TestPlan(Struct, frozen=True):
 def _together(spreads: Iterable[Bounds]) -> Bounds:
     known = list(spreads)
     least = [each.least for each in known if each.least is not None]
-    most = [each.most for each in known]
-    return Bounds(sum(least) if least else None, None if None in most else sum(most))
+    most = [each.most for each in known if each.most is not None]
+    return Bounds(sum(least) if least else None, sum(most) if len(most) == len(known) else None)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import BudgetSpent, PriceUnknown, RunError
 from prosa.runtime.messages import NANO, Message, Meter, ModelReply, ModelRequest, Usage
 from prosa.runtime.parameters import most_output, without_price
@@ -472,7 +472,7 @@ def _bytes(text: str) -> int:
     return max(len(text.encode("utf-8", "surrogatepass")), len(json.dumps(text, ensure_ascii=False)))
 
 
-def json_upper(*values: Value) -> int:
+def json_upper(*values: Plain) -> int:
     """Return the same for values that a template may write as indented JSON."""
     return sum(len(json.dumps(each, indent=4, default=dict)) for each in values)
 

@@ -7,9 +7,12 @@ which they are sent, for a model reads them in this order. The name of the model
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from prosa.data import Value
@@ -22,7 +25,11 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str)
 _SAID = tuple(name for name in Message.__struct_fields__ if name != "opaque")
 
 
-def as_json(value: Value) -> str:
+Encodable: TypeAlias = "Struct | bool | int | float | str | Sequence[Encodable] | Mapping[str, Encodable] | None"
+"""What can be written as JSON: plain data, and values of Structs."""
+
+
+def as_json(value: Encodable) -> str:
     """Return a value as compact JSON. Half of a surrogate pair, which a model can write, becomes its escape."""
     try:
         return _ENCODER.encode(value).decode()
@@ -31,7 +38,7 @@ def as_json(value: Value) -> str:
         return json.dumps(plain, separators=(",", ":"))
 
 
-def digest_of(value: Value) -> str:
+def digest_of(value: Encodable) -> str:
     """Return the digest of a value by its JSON."""
     return sha256(as_json(value).encode()).hexdigest()
 
@@ -59,7 +66,7 @@ def closure_digests(program: Program) -> tuple[tuple[str, str], ...]:
     return tuple((each.file or each.name, digest_of(_content(each))) for each in reachable(program))
 
 
-def _content(program: Program) -> tuple[object, ...]:
+def _content(program: Program) -> tuple[Encodable, ...]:
     """Return what decides the requests of one program, its imports by name alone."""
     return (
         program.name,

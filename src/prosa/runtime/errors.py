@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.diagnostics import Diagnostic
 from prosa.source import ProsaError
 
@@ -181,8 +181,8 @@ class ReplayDrift(CassetteProblem):
         message: str,
         path: str,
         pointer: str = "",
-        recorded: Value = None,
-        now: Value = None,
+        recorded: Plain = None,
+        now: Plain = None,
         *,
         nearest: str = "",
         hint: str = "",

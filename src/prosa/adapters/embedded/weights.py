@@ -286,7 +286,8 @@ class _Reader:
         if kind == _TEXT:
             return self._text()
         if kind == _LIST:
-            return self._list(self.number("I"), self.number("Q"))
+            self._list(self.number("I"), self.number("Q"))
+            return None
         if kind not in _SCALARS:
             raise ValueError(f"it has a field of the unknown type {kind}")
         return self.number(_SCALARS[kind])

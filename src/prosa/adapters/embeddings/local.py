@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from prosa.corpus.errors import EmbeddingError
 from prosa.corpus.similar import nearest as nearest_without_numpy
-from prosa.data import Value
 from prosa.extras import install_line
 
 MODEL_NAME = "all-MiniLM-L6-v2"
@@ -288,16 +287,20 @@ def load_weights(path: Path, digest: str) -> Mapping[str, Array]:
     size = int.from_bytes(data[:HEAD_BYTES], "little")
     if size > MAX_HEAD:
         raise WrongWeights(f"{path.name} has a head of {size} bytes")
-    head: dict[str, Value] = json.loads(data[HEAD_BYTES : HEAD_BYTES + size])
+    head: dict[str, _Tensor] = json.loads(data[HEAD_BYTES : HEAD_BYTES + size])  # its digest is that of a known model
     start = HEAD_BYTES + size
-    return {
-        name: _array(data, start, entry)
-        for name, entry in head.items()
-        if isinstance(entry, dict) and entry.get("dtype") == "F32"
-    }
+    return {name: _array(data, start, entry) for name, entry in head.items() if entry.get("dtype") == "F32"}
 
 
-def _array(data: bytes, start: int, entry: Mapping[str, Value]) -> Array:
+class _Tensor(TypedDict):
+    """An entry of the head. The one of `__metadata__` has none of these."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
+
+
+def _array(data: bytes, start: int, entry: _Tensor) -> Array:
     first, end = entry["data_offsets"]
     count = (end - first) // 4
     return np.frombuffer(data, dtype="<f4", count=count, offset=start + first).reshape(entry["shape"])

@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import cast
 
 from msgspec import Struct
 
@@ -137,7 +138,7 @@ def _entries(text: str, path: Path) -> Mapping[str, str]:
     found = value.get("documents") if isinstance(value, dict) else None
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
         raise RunError(f"{path} is not a record of trusted documents", hint=_ANEW)
-    return found
+    return cast("dict[str, str]", found)
 
 
 def _documents(path: Path) -> tuple[Trusted, ...]:

@@ -190,7 +190,7 @@ def _decoded(number: int, place: str, data: bytes) -> Row:
 def _json(data: bytes) -> Value:
     """Raise ValueError."""
     try:
-        return _DECODER.decode(data.decode())
+        return _DECODE(data.decode())
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start + 1}") from None
     except RecursionError:
@@ -209,7 +209,7 @@ def _object(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
+_DECODE: Callable[[str], Value] = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number).decode
 
 
 def _row(number: int, place: str, value: Value) -> Row:

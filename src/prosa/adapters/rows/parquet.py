@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from prosa.data import Value
 from prosa.extras import lacking
-from prosa.records.batch import MAX_ROW, Row, digest_of_rows, numbered_rows, require_columns
+from prosa.records.batch import MAX_ROW, Cell, Row, digest_of_rows, numbered_rows, require_columns
 from prosa.runtime.errors import RowsRefused
 
 if TYPE_CHECKING:
@@ -74,9 +73,9 @@ class ParquetRows(Struct, frozen=True):
         quoted = [_quoted(each) for each in names]
         sizes = " + ".join(["0", *(_size(column, kind, 0) for column, kind in zip(quoted, types, strict=True))])
 
-        def blocks() -> Iterator[Sequence[Sequence[Value] | None]]:
+        def blocks() -> Iterator[Sequence[Sequence[Cell] | None]]:
             asked = connection.cursor().execute(_SIZES_OF.format(sizes), [str(self.path)])
-            for start, end, fits in _slices(each for (each,) in _fetched(asked, _SIZES)):
+            for start, end, fits in _slices(cast("int", each) for (each,) in _fetched(asked, _SIZES)):
                 if fits:
                     given = [str(self.path), start, end]
                     yield list(_fetched(connection.execute(_SLICE.format(", ".join(quoted)), given), _AT_ONCE))
@@ -109,7 +108,7 @@ def _slices(sizes: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
         yield start, at, True
 
 
-def _fetched(found: DuckDBPyConnection, most: int) -> Iterator[tuple[Value, ...]]:
+def _fetched(found: DuckDBPyConnection, most: int) -> Iterator[tuple[Cell, ...]]:
     while some := found.fetchmany(most):
         yield from some
 

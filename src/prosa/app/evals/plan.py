@@ -90,18 +90,19 @@ def _of_agent(
 ) -> tuple[Bounds, Bounds, Bounds]:
     """Return calls, tokens and dollars of attempts in an agent: at least one call with its first request each."""
     known = known_agent(agent.name)
-    calls = Bounds(attempts, attempts * chosen.agents.max_calls)
+    most_calls = attempts * chosen.agents.max_calls
+    calls = Bounds(attempts, most_calls)
     first = first_tokens(known.request_bytes)
     facts = agent_costs(agent, options, environment)
     window = None if facts is None else facts.models.context(agent.model or "", facts.service)
-    tokens = Bounds(attempts * first, None if window is None else calls.most * window)
+    tokens = Bounds(attempts * first, None if window is None else most_calls * window)
     if facts is None or agent.model is None:
         return calls, tokens, Bounds(None, None)
     least = facts.price(agent.model, Usage(first, 1))
     most = (
         None if window is None else facts.price(agent.model, Usage(window, facts.models.max_output(agent.model) or 0))
     )
-    return calls, tokens, Bounds(_dollars(least, attempts), _dollars(most, calls.most))
+    return calls, tokens, Bounds(_dollars(least, attempts), _dollars(most, most_calls))
 
 
 def agent_costs(agent: AgentChoice, options: Options, environment: Environment) -> EstimateInputs | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
-from prosa.data import Value
+from prosa.data import Plain, Value
 
 
 def require_writable(output: Path | None) -> None:
@@ -44,7 +44,7 @@ def deliver(console: Console, value: Value, output: Path | None, *, as_text: boo
         raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
 
 
-def as_json(value: Value) -> str:
+def as_json(value: Plain) -> str:
     """Return JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
     import json
 

@@ -9,16 +9,27 @@ id of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from prosa.data import Mapping, Scalar, Value
 from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.model import YmjModel, items_of, local_path, mappings_of, text_in
-from prosa.dialects.ymj.trace import call_rows, read_trace
+from prosa.dialects.ymj.trace import (
+    Attached,
+    ModelBlock,
+    SetupBlock,
+    ToolBlock,
+    Trace,
+    WrittenText,
+    WrittenTokens,
+    read_trace,
+    scope_of,
+)
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
 from prosa.regex import regex
@@ -162,3 +173,56 @@ def _attachments(model: YmjModel) -> Iterator[Ref]:
         path = local_path(each.uri, Path())
         kind: RefKind = "url" if path is None else "path"
         yield Ref("front-matter", each.uri if path is None else path.as_posix(), kind, each.span, rel="attachment")
+
+
+# The calls of a recording, as people are shown them.
+
+
+class CallRow(Struct, frozen=True):
+    """One call as a line of a table: ``name`` is the model or the tool, ``said`` its result, ``line`` from 1."""
+
+    path: str
+    program: str
+    kind: str
+    name: str
+    input_tokens: int
+    output_tokens: int
+    said: str
+    line: int
+
+
+def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[CallRow]:
+    """Yield the calls of a recording in the order written."""
+    setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
+    for block in trace.blocks:
+        setup, content = setups.get(scope_of(block.path)), block.content
+        line, program = line_of(block.span.start), setup.program if setup else ""
+        if isinstance(content, ToolBlock):
+            yield CallRow(block.path, program, content.kind, content.tool, 0, 0, _given(content), line)
+        elif isinstance(content, ModelBlock):
+            usage = content.reply.usage if content.reply else WrittenTokens()
+            answered = content.reply.model if content.reply else None
+            name = answered or content.model or (setup.model if setup else "")
+            yield CallRow(block.path, program, "model", name, usage.input, usage.output, _answered(content), line)
+
+
+def _answered(block: ModelBlock) -> str:
+    if block.reply is None:
+        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
+    again = f" (attempt {len(block.attempts) + 1})" if block.attempts else ""
+    if block.reply.tool_calls:
+        return f"asks for {', '.join(each.name for each in block.reply.tool_calls)}{again}"
+    return f"{_brief(block.reply.content) or block.reply.finish}{again}"
+
+
+def _given(block: ToolBlock) -> str:
+    if block.result is None:
+        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
+    return f"{'error: ' if block.result.is_error else ''}{_brief(block.result.content)}"
+
+
+def _brief(text: WrittenText) -> str:
+    """Return a text on one line."""
+    if isinstance(text, Attached):
+        return f"see {text.attached}"
+    return " ".join((text if isinstance(text, str) else " ".join(text)).split())

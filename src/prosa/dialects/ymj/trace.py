@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias, TypedDict, cast
 
 import msgspec
 from msgspec import Struct
 
-from prosa.data import Value, nested_deeper
+from prosa.data import Plain, Value, nested_deeper
 from prosa.dialects.ymj.sections import find_footer
 from prosa.regex import regex
 from prosa.source import Span
@@ -77,7 +77,7 @@ class WrittenTool(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     name: str
     description: WrittenText
-    parameters: Value = None
+    parameters: dict[str, Value] | None = None
     parameters_in: Attached | None = None
     origin: list[str] = []
 
@@ -87,7 +87,7 @@ class WrittenFormat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     name: str
     strict: bool
-    schema: Value = None
+    schema: dict[str, Value] | None = None
     schema_in: Attached | None = None
 
 
@@ -345,10 +345,42 @@ def _lonely(block: TraceBlock, known: Mapping[str, TraceBlock]) -> str:
 
 # Whole requests as plain data, as they were sent. Differences between two are named by pointers into this.
 
-Request: TypeAlias = dict[str, Value]
+SentObject: TypeAlias = dict[str, Value]
 
 
-def digest_of(request: Mapping[str, Value]) -> str:
+class SentTool(TypedDict):
+    """A tool as a request offers it."""
+
+    name: str
+    description: str
+    parameters: SentObject
+
+
+class SentFormat(TypedDict):
+    """The schema of the answer as a request has it."""
+
+    name: str
+    strict: bool
+    schema: SentObject
+
+
+class Request(TypedDict):
+    """The keys of a request."""
+
+    program: str
+    model: str
+    messages: Sequence[SentObject]
+    tools: Sequence[SentTool]
+    output: SentFormat | None
+    parameters: SentObject
+
+
+def data_of(request: Request) -> Mapping[str, Plain]:
+    """Return the same request as the plain data that it is."""
+    return cast("Mapping[str, Plain]", request)
+
+
+def digest_of(request: Request) -> str:
     """Return the digest of a request: SHA-256 of its JSON with sorted keys."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return f"sha256:{sha256(text.encode()).hexdigest()}"
@@ -372,7 +404,7 @@ def plain(part: Struct, read: Read) -> dict[str, Value]:
     for name in part.__struct_fields__:
         value = getattr(part, name)
         if name.endswith("_in"):
-            data[name[:-3]] = data.get(name[:-3]) if value is None else _value_in(value, read)
+            data[name[:-3]] = object_of(getattr(part, name[:-3]), value, read)
         elif isinstance(value, Attached) or (name in TEXTS and isinstance(value, str | list)):
             data[name] = text_of(value, read)
         elif name == "tool_calls":
@@ -382,12 +414,17 @@ def plain(part: Struct, read: Read) -> dict[str, Value]:
     return data
 
 
-def _value_in(long: Attached, read: Read) -> Value:
-    """Return a value that stands beside the record."""
+def object_of(value: SentObject | None, long: Attached | None, read: Read) -> SentObject:
+    """Return the value of a field, which may stand beside the record. Raises `Unreadable`."""
+    if long is None:
+        return value or {}
     try:
-        return json.loads(read(long.attached))
+        found = json.loads(read(long.attached))
     except (json.JSONDecodeError, RecursionError):
         raise Unreadable(f"{long.attached} is not valid JSON") from None
+    if not isinstance(found, dict):
+        raise Unreadable(f"{long.attached} is not a JSON object")
+    return found
 
 
 class _Parts:
@@ -395,10 +432,10 @@ class _Parts:
 
     def __init__(self, read: Read) -> None:
         self._read = cache(read)
-        self._known: dict[int, tuple[Value, int]] = {}
+        self._known: dict[int, tuple[SentObject, int]] = {}
         self._own = self._all = 0
 
-    def of(self, written: Struct | Mapping[str, Value]) -> tuple[Value, int]:
+    def of(self, written: Struct | SentObject) -> tuple[SentObject, int]:
         """Return the value of a part as it is sent, and its characters. Raises `Unreadable`."""
         found = self._known.get(id(written))
         if found is None:
@@ -419,7 +456,7 @@ def requests_of(
 ) -> Iterator[tuple[str, Request, tuple[tuple[str, ...], ...]]]:
     """Yield the whole request of each model call, with the origins of its tools. Raises `Unreadable`, and ValueError
     for what refers to nothing and for what becomes too large."""
-    messages: dict[str, tuple[list[Value], int]] = {}
+    messages: dict[str, tuple[list[SentObject], int]] = {}
     tools: dict[str, dict[str, WrittenTool]] = {}
     parts = _Parts(read)
     for path in sorted(blocks, key=path_key):
@@ -434,25 +471,25 @@ def requests_of(
         offered = list(_offered(path, content, setup, known))
         sent = [parts.of(each) for each in offered]
         output = setup.output if content.output is None else None if content.output == "none" else content.output
-        wanted = (None, 0) if output is None else parts.of(output)
+        wanted = None if output is None else parts.of(output)
         given = parts.of(setup.parameters if content.parameters is None else content.parameters)
-        parts.count(path, wanted[1] + given[1] + sum(each[1] for each in sent))
+        parts.count(path, (wanted[1] if wanted else 0) + given[1] + sum(each[1] for each in sent))
         request: Request = {
             "program": setup.program,
             "model": setup.model if content.model is None else content.model,
             "messages": messages[path][0],
-            "tools": [each[0] for each in sent],
-            "output": wanted[0],
+            "tools": [cast("SentTool", each[0]) for each in sent],  # made of a `WrittenTool`
+            "output": cast("SentFormat", wanted[0]) if wanted else None,  # made of a `WrittenFormat`
             "parameters": given[0],
         }
         yield path, request, tuple(tuple(each.origin) for each in offered)
 
 
 def _messages(
-    path: str, block: ModelBlock, known: Mapping[str, tuple[list[Value], int]], parts: _Parts
-) -> tuple[list[Value], int]:
+    path: str, block: ModelBlock, known: Mapping[str, tuple[list[SentObject], int]], parts: _Parts
+) -> tuple[list[SentObject], int]:
     """Return the messages of a request, and their characters."""
-    before: list[Value] = []
+    before: list[SentObject] = []
     size = 0
     if block.after is not None:
         if block.after not in known:
@@ -502,59 +539,6 @@ def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
         yield TraceFault(
             str(error), next((span for path, span in spans.items() if str(error).startswith(f"call {path}:")), first)
         )
-
-
-# What people are shown.
-
-
-class CallRow(Struct, frozen=True):
-    """One call as a line of a table: ``name`` is the model or the tool, ``said`` its result, ``line`` from 1."""
-
-    path: str
-    program: str
-    kind: str
-    name: str
-    input_tokens: int
-    output_tokens: int
-    said: str
-    line: int
-
-
-def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[CallRow]:
-    """Yield the calls of a recording in the order written."""
-    setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
-    for block in trace.blocks:
-        setup, content = setups.get(scope_of(block.path)), block.content
-        line, program = line_of(block.span.start), setup.program if setup else ""
-        if isinstance(content, ToolBlock):
-            yield CallRow(block.path, program, content.kind, content.tool, 0, 0, _given(content), line)
-        elif isinstance(content, ModelBlock):
-            usage = content.reply.usage if content.reply else WrittenTokens()
-            answered = content.reply.model if content.reply else None
-            name = answered or content.model or (setup.model if setup else "")
-            yield CallRow(block.path, program, "model", name, usage.input, usage.output, _answered(content), line)
-
-
-def _answered(block: ModelBlock) -> str:
-    if block.reply is None:
-        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
-    again = f" (attempt {len(block.attempts) + 1})" if block.attempts else ""
-    if block.reply.tool_calls:
-        return f"asks for {', '.join(each.name for each in block.reply.tool_calls)}{again}"
-    return f"{_brief(block.reply.content) or block.reply.finish}{again}"
-
-
-def _given(block: ToolBlock) -> str:
-    if block.result is None:
-        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
-    return f"{'error: ' if block.result.is_error else ''}{_brief(block.result.content)}"
-
-
-def _brief(text: WrittenText) -> str:
-    """Return a text on one line."""
-    if isinstance(text, Attached):
-        return f"see {text.attached}"
-    return " ".join((text if isinstance(text, str) else " ".join(text)).split())
 
 
 # Writing.
