@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prosa.app.site.building import BuildResult, Built
     from prosa.app.site.live import LiveSite
-    from prosa.data.plain import Readable
+    from prosa.data import Plain
     from prosa.web.context import Web
 
 _FOREIGN = "was not made by a build, or was changed since"
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.format == "json":
         from prosa.render.json import dump
 
-        counts: dict[str, Readable] = {
+        counts: dict[str, Plain] = {
             "files": done.written,
             "same": done.same,
             "removed": done.removed,

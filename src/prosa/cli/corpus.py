@@ -20,7 +20,7 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
-    from prosa.data.plain import Readable
+    from prosa.data import Plain
 
 MOST_WARNINGS = 5
 """Files that cannot be read of which each is named; `prosa index` names all of them."""
@@ -147,7 +147,7 @@ def watched(args: argparse.Namespace, console: Console, place: Path | None, once
     return watch_folders({corpus_root(place, Path(args.root) if args.root else None)}, console, once)
 
 
-def put(args: argparse.Namespace, console: Console, data: Callable[[], Readable], text: Callable[[], str]) -> None:
+def put(args: argparse.Namespace, console: Console, data: Callable[[], Plain], text: Callable[[], str]) -> None:
     """Print the answer in the requested format: ``data`` as JSON, or ``text``."""
     if args.format == "json":
         from prosa.render.json import dump

@@ -11,7 +11,7 @@ from prosa.cli.console import Console
 
 if TYPE_CHECKING:
     from prosa.app.doctor import Finding
-    from prosa.data.plain import Readable
+    from prosa.data import Plain
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def _text(found: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def _object(found: Sequence[Finding]) -> dict[str, Readable]:
+def _object(found: Sequence[Finding]) -> dict[str, Plain]:
     return {
         "healthy": not any(each.state == "broken" for each in found),
         "checks": [{"name": each.name, "state": each.state, "message": each.message} for each in found],

@@ -15,7 +15,7 @@ from prosa.cli.console import Console
 if TYPE_CHECKING:
     from prosa.app.models import Service
     from prosa.app.run.embedded import EmbeddedModel
-    from prosa.data.plain import Readable
+    from prosa.data import Plain
 
 PULL = "pull"
 MOST = 200
@@ -180,7 +180,7 @@ def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
         yield from (f"    {each.name:<{width}}  {' or '.join(each.key_variables)}" for each in found)
 
 
-def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Readable]:
+def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Plain]:
     from msgspec.structs import asdict
 
     return {
@@ -190,7 +190,7 @@ def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict
     }
 
 
-def _data(service: Service) -> dict[str, Readable]:
+def _data(service: Service) -> dict[str, Plain]:
     """Return plain data; ``models`` is null if no service was contacted."""
     models: list[dict[str, str | int | None]] | None = None
     if service.models is not None:

@@ -18,7 +18,7 @@ from statistics import stdev
 
 from msgspec import Struct
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.evaluation.case import Case
 from prosa.evaluation.expectations import GRADE, Failure
 from prosa.evaluation.matchers import Missing
@@ -54,7 +54,7 @@ class _Run(Struct, frozen=True):
 
     number: int
     attempt: Attempt
-    expectations: tuple[Mapping[str, Readable], ...]
+    expectations: tuple[Mapping[str, Plain], ...]
 
 
 def benchmark_files(shown: ShownTest) -> Iterator[tuple[str, bytes]]:
@@ -89,12 +89,12 @@ def _benchmarks(shown: ShownTest) -> Iterator[_Benchmark]:
 
 def _files(benchmark: _Benchmark, shown: ShownTest) -> Iterator[tuple[str, bytes]]:
     cases = benchmark.cases
-    runs: list[Readable] = []
+    runs: list[Plain] = []
     notes: list[str] = []
     sides = [(name, {each.case.name: each for each in suite.cases}) for name, suite in benchmark.sides]
     folders = eval_folders([each.name for each in cases])
     for number, (case, folder) in enumerate(zip(cases, folders, strict=True), start=1):
-        about: dict[str, Readable] = {
+        about: dict[str, Plain] = {
             "eval_id": number,
             "eval_name": case.name,
             "prompt": _prompt(case),
@@ -173,13 +173,13 @@ def _added(file: OutputFile) -> bytes:
     return content if hashlib.sha256(content).hexdigest() == file.digest else b""
 
 
-def _grading(run: _Run) -> dict[str, Readable]:
+def _grading(run: _Run) -> dict[str, Plain]:
     """Return `grading.json` of a run: the expectations under the keys of both forms. An attempt of Prosa passes as a
     whole, and that is its pass rate: so the tools show the rates of `prosa test`."""
     attempt = run.attempt
     # Without `total_duration_seconds` here: with it skill-creator's script never looks into `timing.json` for tokens.
     seconds = _seconds(attempt)
-    timing: dict[str, Readable] = {} if seconds is None else {"executor_duration_seconds": seconds}
+    timing: dict[str, Plain] = {} if seconds is None else {"executor_duration_seconds": seconds}
     return {
         "expectations": list(run.expectations),
         "assertion_results": list(run.expectations),
@@ -198,28 +198,28 @@ def _counted(run: _Run) -> dict[str, float]:
     return {"passed": passed, "failed": total - passed, "total": total, "pass_rate": 1.0 if run.attempt.passed else 0.0}
 
 
-def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Readable]:
+def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Plain]:
     """Return `grading.json` of all runs of a configuration; of a single one it is that of the run."""
     unmeasured = [
         {"run": number, "outcome": each.outcome, "reason": str(each.reason or "")}
         for number, each in enumerate(case.attempts, start=1)
         if not each.measured
     ]
-    more: dict[str, Readable] = {"not_measured": unmeasured} if unmeasured else {}
+    more: dict[str, Plain] = {"not_measured": unmeasured} if unmeasured else {}
     if len(runs) == 1 and len(case.attempts) == 1:
         return _grading(runs[0])
     found = [{**each, "text": f"{each['text']} (run {run.number})"} for run in runs for each in run.expectations]
     passed = sum(each["passed"] is True for each in found)
-    summary: dict[str, Readable] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
+    summary: dict[str, Plain] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
     if runs:
         summary["pass_rate"] = round(sum(run.attempt.passed for run in runs) / len(runs), PLACES)
     return {"expectations": found, "assertion_results": found, "summary": summary, **more}
 
 
-def _timing(attempts: Sequence[Attempt]) -> dict[str, Readable]:
+def _timing(attempts: Sequence[Attempt]) -> dict[str, Plain]:
     """Return `timing.json`: the mean of attempts. What is not known is left out, which both tools can read."""
     tokens, seconds = _mean(each.facts.tokens for each in attempts), _mean(map(_seconds, attempts))
-    found: dict[str, Readable] = {} if tokens is None else {"total_tokens": round(tokens)}
+    found: dict[str, Plain] = {} if tokens is None else {"total_tokens": round(tokens)}
     if seconds is not None:
         found["duration_ms"] = round(seconds * 1000)
         found["total_duration_seconds"] = found["executor_duration_seconds"] = round(seconds, 3)
@@ -268,7 +268,7 @@ def _asked(case: Case) -> list[str]:
     return [*found, *dict.fromkeys(case.grade)]
 
 
-def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Readable]]:
+def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Plain]]:
     """Yield what each expectation of a case came to. Questions that were not asked, because a rule had failed before,
     are left out: nothing is known of them."""
     left = [each for each in attempt.failures if each.pointer != GRADE]
@@ -309,14 +309,14 @@ def _is_left(expected: Expected, failure: Failure) -> bool:
     return failure.pointer == expected.name or failure.pointer == where or failure.pointer.startswith(f"{where}/")
 
 
-def _expectation(text: str, passed: bool, evidence: str) -> Mapping[str, Readable]:
+def _expectation(text: str, passed: bool, evidence: str) -> Mapping[str, Plain]:
     return {"text": text, "passed": passed, "evidence": evidence or ("holds" if passed else "does not hold")}
 
 
 # ---- benchmark.json ----
 
 
-def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[str, Readable]:
+def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[str, Plain]:
     counted, attempt = _counted(run), run.attempt
     return {
         "eval_id": number,
@@ -336,10 +336,10 @@ def _run_object(run: _Run, number: int, name: str, configuration: str) -> dict[s
 
 
 def _benchmark_object(
-    benchmark: _Benchmark, shown: ShownTest, runs: Sequence[Readable], notes: Sequence[str]
-) -> dict[str, Readable]:
+    benchmark: _Benchmark, shown: ShownTest, runs: Sequence[Plain], notes: Sequence[str]
+) -> dict[str, Plain]:
     summary = {name: _summary(suite) for name, suite in benchmark.sides}
-    found: dict[str, Readable] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
+    found: dict[str, Plain] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
     found["run_summary"] = summary
     if len(summary) > 1:
         first, second = summary.values()
@@ -362,7 +362,7 @@ _SIGNED = {"pass_rate": "{:+.2f}", "time_seconds": "{:+.1f}", "tokens": "{:+.0f}
 """How skill-creator writes a difference; its viewer shows these texts as they stand."""
 
 
-def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Readable]:
+def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Plain]:
     suite = benchmark.sides[0][1]
     return {
         "skill_name": benchmark.name,
@@ -429,7 +429,7 @@ def _prompt(case: Case) -> str:
     return case.input if isinstance(case.input, str) else json.dumps(case.input, ensure_ascii=False, indent=1)
 
 
-def _json(value: Readable) -> bytes:
+def _json(value: Plain) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
 
 

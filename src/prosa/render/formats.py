@@ -12,7 +12,7 @@ from pathlib import PurePath
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.diagnostics.address import page_address, page_path
 from prosa.regex import regex
@@ -37,12 +37,12 @@ def render_sarif(
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
     about = {"informationUri": documentation} if documentation else {}
-    driver: dict[str, Readable] = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
+    driver: dict[str, Plain] = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
     ids = fingerprints(found)
     results = [_result(each, places[each.rule], name) for each, name in zip(found, ids, strict=True)]
     if known is not None:
         results = [_compared(each, at < len(diagnostics)) for at, each in enumerate(results)]
-    run: dict[str, Readable] = {
+    run: dict[str, Plain] = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "utf16CodeUnits",
@@ -51,14 +51,14 @@ def render_sarif(
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _compared(result: dict[str, Readable], is_new: bool) -> dict[str, Readable]:
+def _compared(result: dict[str, Plain], is_new: bool) -> dict[str, Plain]:
     """Return a result with what a baseline says of it."""
     if is_new:
         return {**result, "baselineState": "new", "suppressions": []}
     return {**result, "baselineState": "unchanged", "suppressions": [{"kind": "external", "status": "accepted"}]}
 
 
-def _rule(name: str, documentation: str) -> dict[str, Readable]:
+def _rule(name: str, documentation: str) -> dict[str, Plain]:
     rule = rule_named(name)
     page, address = page_of(rule), page_address(name, documentation)
     return {
@@ -79,9 +79,9 @@ def _first_paragraph(page: str) -> str:
     return " ".join(next(paragraphs, "").split())
 
 
-def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Readable]:
+def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Plain]:
     text = "\n".join((each.message, *each.notes))
-    result: dict[str, Readable] = {
+    result: dict[str, Plain] = {
         "ruleId": each.code,
         "ruleIndex": place,
         "level": _SARIF_LEVELS[each.severity],
@@ -99,21 +99,21 @@ def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Readabl
     return result
 
 
-def _fix(each: Diagnostic) -> dict[str, Readable]:
+def _fix(each: Diagnostic) -> dict[str, Plain]:
     assert each.fix is not None
-    replacements: list[Readable] = [
+    replacements: list[Plain] = [
         {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
         for edit in each.fix.edits
     ]
-    change: dict[str, Readable] = {"artifactLocation": _artifact(each.source), "replacements": replacements}
+    change: dict[str, Plain] = {"artifactLocation": _artifact(each.source), "replacements": replacements}
     return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
 
 
-def _sarif_location(source: SourceText, span: Span) -> dict[str, Readable]:
+def _sarif_location(source: SourceText, span: Span) -> dict[str, Plain]:
     return {"physicalLocation": {"artifactLocation": _artifact(source), "region": _region(source, span)}}
 
 
-def _artifact(source: SourceText) -> dict[str, Readable]:
+def _artifact(source: SourceText) -> dict[str, Plain]:
     path = PurePath(source.path)
     if path.is_absolute():
         return {"uri": path.as_uri()}
@@ -176,7 +176,7 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
     return dump([_entry(each, name) for each, name in zip(diagnostics, ids, strict=True)], indent=2)
 
 
-def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Readable]:
+def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Plain]:
     return {
         "description": f"{each.message} ({each.rule})",
         "check_name": each.rule,
@@ -225,9 +225,9 @@ def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -
     return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
 
 
-def _object(each: Diagnostic, documentation: str) -> dict[str, Readable]:
+def _object(each: Diagnostic, documentation: str) -> dict[str, Plain]:
     address = page_address(each.rule, documentation)
-    found: dict[str, Readable] = {
+    found: dict[str, Plain] = {
         "message": "\n".join((each.message, *each.notes)),
         "location": _rdjson_location(each.source, each.span),
         "severity": _RDJSON_SEVERITIES[each.severity],
@@ -246,15 +246,15 @@ def _object(each: Diagnostic, documentation: str) -> dict[str, Readable]:
     return found
 
 
-def _rdjson_location(source: SourceText, span: Span) -> dict[str, Readable]:
+def _rdjson_location(source: SourceText, span: Span) -> dict[str, Plain]:
     return {"path": source.path, "range": _range(source, span)}
 
 
-def _range(source: SourceText, span: Span) -> dict[str, Readable]:
+def _range(source: SourceText, span: Span) -> dict[str, Plain]:
     return {"start": _position(source, span.start), "end": _position(source, span.end)}
 
 
-def _position(source: SourceText, offset: int) -> dict[str, Readable]:
+def _position(source: SourceText, offset: int) -> dict[str, Plain]:
     lines = source.lines
     line = lines.line(offset)
     return {"line": line, "column": lines.byte_offset(offset) - lines.byte_offset(lines.offset(line, 1)) + 1}

@@ -7,8 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from prosa.data import Value
-from prosa.data.plain import Readable
+from prosa.data import Plain, Value
 from prosa.diagnostics import Diagnostic
 from prosa.render.plain import unsafe_in
 
@@ -45,7 +44,7 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
     return "\n".join(dump(located_object(each)) for each in diagnostics)
 
 
-def dump(value: Readable, *, indent: int | None = None, compact: bool = False) -> str:
+def dump(value: Plain, *, indent: int | None = None, compact: bool = False) -> str:
     """Return JSON for any reader: no NaN and no infinity, non-ASCII literal. Invisible and control characters
     are escaped. ``compact`` leaves out spaces."""
     separators = (",", ":") if compact else None
@@ -54,7 +53,7 @@ def dump(value: Readable, *, indent: int | None = None, compact: bool = False) -
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
-def finite(value: Readable) -> Value:
+def finite(value: Plain) -> Value:
     """Return the value with numbers that JSON does not have as their YAML text."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import Links, Reached, inverse_of
 from prosa.graph.record import file_title
@@ -46,7 +46,7 @@ def render_links(links: Links, nodes: Nodes, shown: Shown) -> str:
     return "\n".join(lines)
 
 
-def links_object(links: Links) -> dict[str, Readable]:
+def links_object(links: Links) -> dict[str, Plain]:
     """Return `{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also has its inverse name."""
     return {
         "out": [edge_object(edge) for edge in links.out],
@@ -69,7 +69,7 @@ def render_path(start: Node, steps: Sequence[Reached], nodes: Nodes, shown: Show
     return "\n".join((_heading(start, shown), *_columns(rows)))
 
 
-def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict[str, Readable]:
+def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict[str, Plain]:
     """Return `{"from", "to", "length", "steps"}`; the length is null where there is no way."""
     return {
         "from": start.id,
@@ -93,9 +93,9 @@ def render_impact(node: Node, reached: Sequence[Reached], nodes: Nodes, shown: S
     return "\n".join((_heading(node, shown), *tree, f"{count if reached else 'nothing reaches it'}{over}"))
 
 
-def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[str, Readable]:
+def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[str, Plain]:
     """Return `{"node", "reached": [{node, path, distance, via, edge}…]}`, the nearest first."""
-    rows: list[Readable] = [
+    rows: list[Plain] = [
         {
             "node": step.node,
             "path": _path(step.node, nodes),
@@ -124,7 +124,7 @@ def _marked(steps: Sequence[Reached]) -> list[tuple[Reached, bool]]:
     return [(step, at == len(steps) - 1) for at, step in enumerate(steps)][::-1]
 
 
-def _back_object(edge: Edge) -> Mapping[str, Readable]:
+def _back_object(edge: Edge) -> Mapping[str, Plain]:
     inverse = inverse_of(edge)
     return edge_object(edge) | ({"inverse": inverse} if inverse else {})
 

@@ -10,8 +10,7 @@ from pathlib import PurePath
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from prosa.data import Value
-from prosa.data.plain import Readable
+from prosa.data import Plain, Value
 from prosa.render.formats import SCHEMA, attribute, xml_text
 from prosa.render.json import dump
 from prosa.render.plain import safe
@@ -67,7 +66,7 @@ def _do(count: int) -> str:
 
 def render_probe_json(report: Report) -> str:
     """Return one object; `url` or `path` names what was probed, `line` is null where a place has no lines."""
-    whole: dict[str, Readable] = {
+    whole: dict[str, Plain] = {
         "url" if report.is_site else "path": report.target,
         "conformant": report.conformant,
         "score": report.score,
@@ -152,7 +151,7 @@ _LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"
 def render_probe_sarif(report: Report, version: str) -> str:
     """Return one run. The score and the counts of examined pages are among its properties."""
     rules = [_rule(each.check) for each in report.findings]
-    driver: dict[str, Readable] = {"name": "prosa", "semanticVersion": version, "rules": rules}
+    driver: dict[str, Plain] = {"name": "prosa", "semanticVersion": version, "rules": rules}
     results = [result for at, each in enumerate(report.findings) for result in _results(each, at)]
     properties: dict[str, Value] = {
         "target": report.target,
@@ -160,7 +159,7 @@ def render_probe_sarif(report: Report, version: str) -> str:
         "conformant": report.conformant,
         "pages": report.pages,
     }
-    run: dict[str, Readable] = {
+    run: dict[str, Plain] = {
         "tool": {"driver": driver},
         "columnKind": "utf16CodeUnits",
         "results": results,

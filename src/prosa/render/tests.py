@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.json import decode, encode
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.evaluation.comparison import MAX_CASES, Comparison
 from prosa.evaluation.report import (
     Attempt,
@@ -391,7 +391,7 @@ def _estimate(estimate: Estimate) -> str:
 # ---- JSON ----
 
 
-def tests_json(report: Report) -> dict[str, Readable]:
+def tests_json(report: Report) -> dict[str, Plain]:
     """Return the report as data. Only the seconds of uncached attempts depend on when something ran."""
     attempts = report.attempts
     return {
@@ -418,7 +418,7 @@ def tests_jsonl(report: Report) -> str:
     return "\n".join((*lines, *(dump(_comparison_object(each)) for each in report.comparisons)))
 
 
-def _suite_object(suite: SuiteReport) -> dict[str, Readable]:
+def _suite_object(suite: SuiteReport) -> dict[str, Plain]:
     return {
         "path": suite.path,
         "program": suite.program,
@@ -436,24 +436,24 @@ def _suite_object(suite: SuiteReport) -> dict[str, Readable]:
     }
 
 
-def _routing_object(suite: SuiteReport) -> dict[str, Readable]:
+def _routing_object(suite: SuiteReport) -> dict[str, Plain]:
     """Return which skills were loaded for which requests."""
     table = suite.confusion
     if table is None or suite.routing is None:
         return {}
-    rows: list[Readable] = [{"expected": row.expected, "loaded": dict(row.loaded)} for row in table.rows]
+    rows: list[Plain] = [{"expected": row.expected, "loaded": dict(row.loaded)} for row in table.rows]
     requests = {each.case.name: suite.routing.expected(each.case.name) for each in suite.cases}
     return {"skill": table.own, "offered": list(table.offered), "confusion": rows, "expected": requests}
 
 
-def _estimate_object(estimate: Estimate | None) -> dict[str, Readable]:
+def _estimate_object(estimate: Estimate | None) -> dict[str, Plain]:
     if estimate is None:
         return {"value": None, "interval": None, "method": "wilson"}
     interval = estimate.interval
     return {"value": estimate.value, "interval": [interval.low, interval.high], "method": interval.method}
 
 
-def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool = True) -> dict[str, Readable]:
+def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool = True) -> dict[str, Plain]:
     head = {"path": suite.path, "program": suite.program, "model": suite.model or None} if alone else {}
     head |= {"label": suite.label} if alone and suite.label else {}
     counted, interval = case.counted, case.interval
@@ -478,10 +478,10 @@ def _line(case: CaseReport) -> int | None:
     return int(line) if line.isascii() and line.isdigit() else None
 
 
-def _attempt_object(attempt: Attempt) -> dict[str, Readable]:
+def _attempt_object(attempt: Attempt) -> dict[str, Plain]:
     facts = attempt.facts
     reason = None if attempt.reason is None else {"kind": attempt.reason.kind, "message": attempt.reason.message}
-    told: dict[str, Readable] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
+    told: dict[str, Plain] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
     told["output"] = attempt.output
     if facts.failure is not None:
         told |= {"error": {"kind": facts.failure, "text": facts.error}}
@@ -501,12 +501,12 @@ def _attempt_object(attempt: Attempt) -> dict[str, Readable]:
     return told
 
 
-def _comparison_object(each: Compared) -> dict[str, Readable]:
+def _comparison_object(each: Compared) -> dict[str, Plain]:
     told = each.comparison
     interval = told.difference.interval
     bounds = None if interval is None else [interval.low, interval.high]
     sides = [_side_object(side) for side in each.sides]
-    found: dict[str, Readable] = {
+    found: dict[str, Plain] = {
         "path": each.path,
         "first": each.first,
         "second": each.second,
@@ -530,8 +530,8 @@ def _comparison_object(each: Compared) -> dict[str, Readable]:
     return found
 
 
-def _side_object(side: TriedSide) -> dict[str, Readable]:
-    told: dict[str, Readable] = {"rate": side.rate, "cost": side.cost}
+def _side_object(side: TriedSide) -> dict[str, Plain]:
+    told: dict[str, Plain] = {"rate": side.rate, "cost": side.cost}
     for name, spread in (("tokens", side.tokens), ("seconds", side.seconds)):
         told[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
     return told
@@ -540,7 +540,7 @@ def _side_object(side: TriedSide) -> dict[str, Readable]:
 # ---- before a test ----
 
 
-def plan_json(plan: TestPlan) -> dict[str, Readable]:
+def plan_json(plan: TestPlan) -> dict[str, Plain]:
     """Return what a test would take, as data."""
     return {
         "attempts": plan.attempts,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.graph.graph import INVERSES
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
@@ -270,7 +270,7 @@ def jsonld(selection: Selection) -> str:
     return dump({"@context": context(), "@graph": documents}, indent=2) + "\n"
 
 
-def context() -> dict[str, Readable]:
+def context() -> dict[str, Plain]:
     """Return what the keys mean: names of schema.org where it has them, else of a vocabulary of Prosa."""
     links = {rel: {"@id": f"{VOCABULARY}{rel}", "@type": "@id"} for rel in INVERSES}
     return {
@@ -294,12 +294,12 @@ def iri(node: Node) -> str:
     return "./" + quoted_relative(node.path)
 
 
-def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Readable]:
-    found: dict[str, Readable] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
+def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Plain]:
+    found: dict[str, Plain] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
     found |= {"dialect": node.dialect}
     found |= {key: value for key, value in (("title", node.title), ("kind", node.type), ("url", node.url)) if value}
     targets: dict[str, list[str]] = {}
-    references: list[dict[str, Readable]] = []
+    references: list[dict[str, Plain]] = []
     for edge in edges:
         target = selection.by_id.get(edge.target) if edge.resolved else None
         if target is not None:
@@ -316,6 +316,6 @@ def _property(edge: Edge) -> str:
     return edge.rel if edge.rel is not None and edge.rel in INVERSES else "link"
 
 
-def _reference(edge: Edge, target: Node | None) -> dict[str, Readable]:
+def _reference(edge: Edge, target: Node | None) -> dict[str, Plain]:
     values = {key: value for key, value in edge_object(edge).items() if key != "source" and value is not None}
     return {"@type": "Reference", **({"document": iri(target)} if target else {}), **values}

@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.graph.node import Node
 from prosa.render.graph.scene import Mark, Scene
 from prosa.render.graph.style import NODE_STYLES, EdgeStyle, one_line, order_of
@@ -156,7 +156,7 @@ def _data(drawn: Scene, href: Href) -> str:
     """Return the data for the script, as JSON that cannot end its element or start another."""
     rels = _rels(drawn)
     place = {rel: at for at, (rel, _) in enumerate(rels)}
-    value: dict[str, Readable] = {
+    value: dict[str, Plain] = {
         "width": round(drawn.box.width),
         "height": round(drawn.box.height),
         "dialects": [[style.title, style.shape, style.light, style.dark] for style in NODE_STYLES],

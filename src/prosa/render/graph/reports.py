@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.parts import components, cycles, orphans, wanted
@@ -83,7 +83,7 @@ def _folded(text: str, width: int = 96) -> Iterator[str]:
     yield line
 
 
-def _compared_object(each: Compared) -> dict[str, Readable]:
+def _compared_object(each: Compared) -> dict[str, Plain]:
     documents = [
         {**node_object(node), "passage": _passage_object(passage)}
         for node, passage in ((each.pair.one, each.one), (each.pair.other, each.other))
@@ -92,7 +92,7 @@ def _compared_object(each: Compared) -> dict[str, Readable]:
     return {"documents": documents, "description": each.description, "edges": edges}
 
 
-def _passage_object(passage: Passage | None) -> dict[str, Readable] | None:
+def _passage_object(passage: Passage | None) -> dict[str, Plain] | None:
     return {"line": passage.line, "heading": passage.heading, "text": passage.text} if passage else None
 
 
@@ -103,7 +103,7 @@ def _orphans_text(graph: Graph) -> Iterator[str]:
         yield from table(("document", ""), [(graph.by_id[each].path, graph.by_id[each].title) for each in found])
 
 
-def _orphans(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _orphans(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [node_object(graph.by_id[each]) for each in orphans(graph)]
 
 
@@ -118,7 +118,7 @@ def _cycles_text(graph: Graph) -> Iterator[str]:
         yield f"  {safe(graph.by_id[cycle[0]].path)}"
 
 
-def _cycles(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _cycles(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [
         {"nodes": list(cycle), "edges": [edge_object(edge) for edge in _steps(graph, cycle)]} for cycle in cycles(graph)
     ]
@@ -142,7 +142,7 @@ def _components_text(graph: Graph) -> Iterator[str]:
         yield f"{plural(len(single), 'document')} without any connection"
 
 
-def _components(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _components(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [{"size": len(part), "nodes": list(part)} for part in components(graph)]
 
 
@@ -152,7 +152,7 @@ def _rank_text(graph: Graph) -> Iterator[str]:
         yield from table(("rank", "in", "document", ""), rows)
 
 
-def _rank(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _rank(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [{**node_object(node), "rank": round(value, 6), "in": into} for node, value, into in _ranked(graph)]
 
 
@@ -172,7 +172,7 @@ def _unresolved_text(graph: Graph) -> Iterator[str]:
         yield from table(("at", "target", "written as", ""), rows)
 
 
-def _unresolved(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _unresolved(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [edge_object(edge) for edge in graph.missing]
 
 
@@ -185,7 +185,7 @@ def _wanted_text(graph: Graph) -> Iterator[str]:
         yield from table(("links", "wanted", "first linked at"), rows)
 
 
-def _wanted(graph: Graph) -> Sequence[Mapping[str, Readable]]:
+def _wanted(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [
         {
             "name": each.name,

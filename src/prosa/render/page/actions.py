@@ -11,8 +11,7 @@ import shlex
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
-from prosa.data import Value
-from prosa.data.plain import Readable
+from prosa.data import Plain, Value
 from prosa.render.json import dump
 from prosa.render.page.model import Page
 from prosa.schema import Schema
@@ -25,14 +24,14 @@ _NOWHERE = "https://site.invalid"
 _SITE = "https://SITE"
 
 
-def action_parts(page: Page) -> list[dict[str, Readable]]:
+def action_parts(page: Page) -> list[dict[str, Plain]]:
     """Return the actions, in order."""
     return [_action_part(page, action, number) for number, action in enumerate(page.view.actions[:MAX_ACTIONS], 1)]
 
 
-def _action_part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Readable]:
+def _action_part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Plain]:
     name = _text(action.get("id"))
-    shown: dict[str, Readable] = {
+    shown: dict[str, Plain] = {
         "key": f"action:{number}",
         "name": name,
         "title": _text(action.get("title")) or name or "Action",
@@ -68,9 +67,9 @@ def _form(
     contract: Contract,
     where: str,
     pairs: list[tuple[str, str]],
-    example: Mapping[str, Readable],
+    example: Mapping[str, Plain],
     number: int,
-) -> dict[str, Readable]:
+) -> dict[str, Plain]:
     auth, declared = contract.auth, set(contract.parameters)
     pairs = [pair for pair in pairs if pair[0] not in declared]
     plain = not contract.changes_state and not contract.path_names and not any("{" in value for _, value in pairs)
@@ -111,7 +110,7 @@ def _is_program(page: Page, where: str) -> bool:
     return page.view.dialect == "markdownlang" and where == requoted_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
 
 
-def _example(action: Mapping[str, Readable]) -> Mapping[str, Readable]:
+def _example(action: Mapping[str, Plain]) -> Mapping[str, Plain]:
     """Return the request of the first example, `{query, path, body}`."""
     examples = action.get("examples")
     first = examples[0] if isinstance(examples, list | tuple) and examples else None
@@ -144,7 +143,7 @@ def _curl(page: Page, contract: Contract, where: str) -> str:
     return shlex.join(words)
 
 
-def _text(value: Readable) -> str:
+def _text(value: Plain) -> str:
     return value if isinstance(value, str) else "" if value is None else dump(value)
 
 
@@ -153,10 +152,10 @@ MAX_CHOICES = 200
 _SCALARS = ("string", "number", "integer", "boolean")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 
-Field = dict[str, Readable]
+Field = dict[str, Plain]
 
 
-def fields_of(contract: Contract, example: Mapping[str, Readable], prefix: str) -> list[Field]:
+def fields_of(contract: Contract, example: Mapping[str, Plain], prefix: str) -> list[Field]:
     """Return the fields in the order path, query, body; ``prefix`` starts their ids."""
     made = [_field("path", name, {}, True, _example_part(example, "path").get(name)) for name in contract.path_names]
     given = _example_part(example, "query")
@@ -168,12 +167,12 @@ def fields_of(contract: Contract, example: Mapping[str, Readable], prefix: str) 
     return [{**each, "id": f"{prefix}:{number}"} for number, each in enumerate(made[:MAX_FIELDS], 1)]
 
 
-def _example_part(example: Mapping[str, Readable], name: str) -> Mapping[str, Readable]:
+def _example_part(example: Mapping[str, Plain], name: str) -> Mapping[str, Plain]:
     part = example.get(name)
     return part if isinstance(part, Mapping) else {}
 
 
-def _body_fields(contract: Contract, example: Readable) -> list[Field]:
+def _body_fields(contract: Contract, example: Plain) -> list[Field]:
     if not contract.media_type or not contract.changes_state:
         return []
     schema = contract.body_schema.raw if contract.body_schema else None
@@ -199,7 +198,7 @@ def _body_fields(contract: Contract, example: Readable) -> list[Field]:
     return [_field("body", name, each, name in names, given.get(name)) for name, each in properties.items()]
 
 
-def flat_properties(schema: Readable) -> Mapping[str, Mapping[str, Readable]] | None:
+def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
     """Return the properties of an object that holds nothing but single values; None for any other schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not 0 < len(properties) <= MAX_FIELDS:
@@ -212,23 +211,23 @@ def flat_properties(schema: Readable) -> Mapping[str, Mapping[str, Readable]] | 
     return flat if len(flat) == len(properties) else None
 
 
-def _type(schema: Mapping[str, Readable]) -> str:
+def _type(schema: Mapping[str, Plain]) -> str:
     found = schema.get("type", "")
     if isinstance(found, list | tuple):
         found = next((each for each in found if each != "null"), "")
     return found if isinstance(found, str) else ""
 
 
-def _choices(schema: Mapping[str, Readable]) -> list[Readable]:
+def _choices(schema: Mapping[str, Plain]) -> list[Plain]:
     found = schema.get("enum")
     return [each for each in found if _is_scalar(each)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
 
 
-def _is_scalar(value: Readable) -> bool:
+def _is_scalar(value: Plain) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def _field(place: str, name: str, schema: Mapping[str, Readable], required: bool, example: Readable) -> Field:
+def _field(place: str, name: str, schema: Mapping[str, Plain], required: bool, example: Plain) -> Field:
     kind, items = _type(schema), schema.get("items")
     value = example if example is not None else schema.get("default")
     many = kind == "array" and isinstance(items, Mapping)
@@ -253,7 +252,7 @@ def _field(place: str, name: str, schema: Mapping[str, Readable], required: bool
 
 
 def _made(
-    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Readable = "", **more: Readable
+    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Plain = "", **more: Plain
 ) -> Field:
     plain: Field = {
         "label": name,
@@ -280,21 +279,21 @@ def _made(
     }
 
 
-def _choice(place: str, value: Readable) -> str:
+def _choice(place: str, value: Plain) -> str:
     return dump(value) if place == "body" else _text(value)
 
 
-def _number(value: Readable) -> str:
+def _number(value: Plain) -> str:
     return dump(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
-def sample(schema: Schema | None) -> Readable:
+def sample(schema: Schema | None) -> Plain:
     """Return a body that shows the shape of a schema: its defaults and choices, else the names of types."""
     properties = flat_properties(schema.raw if schema else None)
     return {name: _sample(each) for name, each in properties.items()} if properties else {}
 
 
-def _sample(schema: Mapping[str, Readable]) -> Readable:
+def _sample(schema: Mapping[str, Plain]) -> Plain:
     if "default" in schema:
         return schema["default"]
     choices = _choices(schema)

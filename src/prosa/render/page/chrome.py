@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Frame, MessagePage, SearchHit, SearchPage, in_query, site_url
 from prosa.render.page.templates import asset_url, html, render
@@ -19,7 +19,7 @@ from prosa.render.page.templates import asset_url, html, render
 
 def chrome(
     frame: Frame, title: str, *, lang: str = "en", query: str = "", back: str = "/", scripts: tuple[str, ...] = ()
-) -> dict[str, Readable]:
+) -> dict[str, Plain]:
     """Return the values. ``scripts`` are names of scripts that this page needs beside `page.js`; ``back`` is the path,
     without the prefix, to which signing in and out return."""
     names = ("page.js", *scripts) if frame.live else ("search.js", "page.js", *scripts)
@@ -91,7 +91,7 @@ def hits_fragment(found: SearchPage) -> str:
     return render("hits.html", {**values, "everything": everything, "more": len(found.hits) > MAX_TYPED})
 
 
-def _values(found: SearchPage, most: int) -> dict[str, Readable]:
+def _values(found: SearchPage, most: int) -> dict[str, Plain]:
     return {
         "query": found.query,
         "asked": bool(found.query.strip()),
@@ -102,7 +102,7 @@ def _values(found: SearchPage, most: int) -> dict[str, Readable]:
     }
 
 
-def _hits(frame: Frame, hits: Sequence[SearchHit]) -> list[dict[str, Readable]]:
+def _hits(frame: Frame, hits: Sequence[SearchHit]) -> list[dict[str, Plain]]:
     """Return the hits; where several pages share a title, such as notes in folders by language, each is
     distinguished."""
     pages: dict[str, set[str]] = defaultdict(set)
@@ -115,7 +115,7 @@ def _page(hit: SearchHit) -> str:
     return unquote(hit.url.partition("#")[0])
 
 
-def _hit(frame: Frame, hit: SearchHit) -> dict[str, Readable]:
+def _hit(frame: Frame, hit: SearchHit) -> dict[str, Plain]:
     heading = "" if hit.heading == hit.title else hit.heading.removeprefix(f"{hit.title} › ")
     return {"title": hit.title, "url": site_url(frame, hit.url), "heading": heading, "pieces": marked(hit)}
 

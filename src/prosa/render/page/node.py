@@ -8,7 +8,7 @@ from html import unescape
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
@@ -79,7 +79,7 @@ def node_page(page: Page) -> str:
     return render("node.html", values)
 
 
-def _address(page: Page, body: Body, title: str) -> dict[str, Readable]:
+def _address(page: Page, body: Body, title: str) -> dict[str, Plain]:
     """Return the address of the page, and metadata for other sites; empty if the address of the site is unknown."""
     frame, view = page.frame, page.view
     if not frame.origin:
@@ -102,7 +102,7 @@ def _crumb(frame: Frame, each: Crumb) -> dict[str, str]:
     return {"title": each.title, "url": site_url(frame, each.url)}
 
 
-def _entry(frame: Frame, each: Shown) -> dict[str, Readable]:
+def _entry(frame: Frame, each: Shown) -> dict[str, Plain]:
     url = site_url(frame, each.url)
     return {
         "title": _cut(each.title),
@@ -149,11 +149,11 @@ def _tag(frame: Frame, name: str) -> dict[str, str]:
     return {"name": _cut(name), "url": f"{frame.prefix}/mdh/search?q={in_query(query)}" if frame.live else ""}
 
 
-def _text(value: Readable) -> str:
+def _text(value: Plain) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: Readable) -> list[str]:
+def _texts(value: Plain) -> list[str]:
     return [each for each in value if isinstance(each, str)][:MAX_TAGS] if isinstance(value, list | tuple) else []
 
 
@@ -172,7 +172,7 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Readable], lent: Mapping[str, Lent]) -> list[dict[str, Readable]]:
+def properties(fields: Mapping[str, Plain], lent: Mapping[str, Lent]) -> list[dict[str, Plain]]:
     """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
@@ -181,7 +181,7 @@ def properties(fields: Mapping[str, Readable], lent: Mapping[str, Lent]) -> list
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 
-def _value(value: Readable) -> dict[str, Readable]:
+def _value(value: Plain) -> dict[str, Plain]:
     if _is_scalar(value):
         return {"text": _cut(_text_of_side(value))}
     if isinstance(value, Sequence) and value and all(map(_is_scalar, value)):
@@ -189,11 +189,11 @@ def _value(value: Readable) -> dict[str, Readable]:
     return {"code": _cut(dump(value, indent=2))}
 
 
-def _is_scalar(value: Readable) -> bool:
+def _is_scalar(value: Plain) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _text_of_side(value: Readable) -> str:
+def _text_of_side(value: Plain) -> str:
     return value if isinstance(value, str) else dump(value)
 
 
@@ -204,7 +204,7 @@ def _cut(text: str) -> str:
 class _Group(TypedDict):
     name: str
     typed: bool
-    rows: list[dict[str, Readable]]
+    rows: list[dict[str, Plain]]
     more: int
 
 
@@ -246,7 +246,7 @@ def _bound(groups: list[_Group]) -> None:
         left -= len(kept)
 
 
-def _row(frame: Frame, each: Neighbour) -> dict[str, Readable]:
+def _row(frame: Frame, each: Neighbour) -> dict[str, Plain]:
     url = site_url(frame, each.url)
     return {
         "title": _cut(each.title or each.url),

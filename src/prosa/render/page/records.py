@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from prosa.data.plain import Readable
+from prosa.data import Plain
 from prosa.records.listing import CONDITIONS, RECORD_KINDS, Condition, ListedRecord, RecordKind, RecordList
 from prosa.render.page.chrome import chrome
 from prosa.render.page.model import Frame
@@ -61,7 +61,7 @@ def records_page(
     last = listed.records[-1] if listed.more else None
     older = {**kept, "before": f"{last.started}~{last.id}"} if last else {}
     live = {**kept, **({"before": chosen["before"]} if chosen["before"] else {})}
-    values: dict[str, Readable] = {
+    values: dict[str, Plain] = {
         **chrome(frame, "Runs, tests and batches", back=_url(live), scripts=("records.js",)),
         "title": "Runs, tests and batches",
         "records_css": asset_url(frame, "records.css"),
@@ -83,7 +83,7 @@ def records_page(
 
 def record_head(frame: Frame, key: str, lines: Lines, troubles: Sequence[str]) -> str:
     """Return what stands above the page of one record: the way back, its line in the list, and what is wrong."""
-    values: dict[str, Readable] = {
+    values: dict[str, Plain] = {
         "prefix": frame.prefix,
         "live_url": f"{frame.prefix}/live?of={key}",
         "mark": lines.mark,
