@@ -36,6 +36,8 @@ def placed(found: WalkResult | None) -> WalkResult | None:
 @example("# a\n\nx\n# b\n", [(5, 0, "```\n")])
 @example("# a\n\n- x\n\n# b\n\n[k]\n\n# c\n[k]: /u\n", [(6, 0, "y"), (17, 0, "[^1] [k][] "), (24, 9, "[l]")])
 @example("# a\n[^1]\n# b\n# c\n[^1]: x\n", [(4, 0, "[^2]"), (14, 0, "[^1] "), (14, 2, "[^1]: ")])
+@example("# a\n[^1]\n# b\n[^1]: x\n\n[k]: y\n", [(13, 2, "[k]"), (13, 3, "[^1]:")])
+@example("# a\n[^1]: x\n# b\n[^1]: y\n\n# c\n[^1]\n", [(24, 0, "z"), (11, 0, "z")])
 def test_x1_a_changed_text_is_found_to_be_what_a_walk_of_all_of_it_finds(
     text: str, changes: list[tuple[int, int, str]]
 ):
@@ -79,6 +81,21 @@ def test_x1_a_section_of_whole_blocks_is_parsed_alone(blocks: list[list[str]], n
     again = rewalk.rewalk(text.encode(), before.encode(), walk(before))
     assert placed(again) in (None, walk(text))
     assert again is not None or "]:" in text or "<!--" in text
+
+
+def test_x1_a_section_with_the_same_footnotes_is_parsed_alone():
+    """Unless another section has a footnote of that label too: the first one of a text counts."""
+    text = "# a\n\nx[^1]\n\n# b\n\ny[^2] z\n\n[^1]: one\n\n# c\n\n[^2]: two\n"
+    for new, alone in (
+        (text.replace(" z", " [z](z)"), True),
+        (text.replace("one", "*one*"), True),
+        (text.replace("[^1]:", "[^3]:"), False),
+        (text.replace("[^1]:", "[^2]:"), False),
+        (text.replace(" z\n", "\n```\n"), False),
+        (text.replace("[^1]:", "[k]:"), False),
+    ):
+        again = rewalk.rewalk(new.encode(), text.encode(), walk(text))
+        assert (placed(again) == walk(new)) if alone else again is None
 
 
 def test_x1_what_is_typed_into_a_long_text_is_parsed_and_nothing_else(monkeypatch):

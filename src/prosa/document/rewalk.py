@@ -4,8 +4,8 @@ parsed again.
 In: a text, an earlier one, and what was found in that. Out: what `walk` finds in the text, exactly. A heading of `#` at
 the beginning of a line, in no other block, closes every block before it, so the parser reads a section that begins
 there as it reads a text. Three things reach from one section into another: definitions of links and footnotes, which
-are parsed along with a changed section; how far references may expand; and how many cells of tables may be missing.
-Where the last two could matter, the whole text is walked.
+are parsed along with a changed section, and must be the same in it; how far references may expand; and how many cells
+of tables may be missing. Where the last two could matter, the whole text is walked.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ def rewalk(data: bytes, before: bytes, found: WalkResult) -> WalkResult | None:
         return None
     change = _changed(data, before, found.headings)
     own = data[change.start : change.end]
-    if _DEFINES in own:
+    if own.count(_DEFINES) != before.count(_DEFINES, change.start, change.old_end):
         return None
     parts = _defining(before, found, change) if b":" in before and _DEFINES in before else ()
-    if parts is None:
-        return None
     if change.old_end == len(before):  # it ends the text
         new = walk(own.decode(), footnotes=notes) if not parts else None
     else:
         new = walk(b"".join((own, _AFTER, *parts)).decode(), footnotes=notes)
         new = new if _closes(new, len(own)) else None
+    if _DEFINES in own and (new is None or not _defines_the_same(found, new, change, own.count(_DEFINES))):
+        return None
     joined = _joined(found, new, change, len(own)) if new is not None else None
     return None if joined is None or (parts and _may_expand(joined, sum(map(len, parts)))) else joined
 
@@ -132,19 +132,32 @@ def _common(most: int, same: Callable[[int, int], bool]) -> int:
     return low
 
 
-def _defining(before: bytes, found: WalkResult, change: Change) -> list[bytes] | None:
-    """Return the sections with definitions; None where one of them changed."""
+def _defining(before: bytes, found: WalkResult, change: Change) -> list[bytes]:
+    """Return the sections with definitions, without those that changed."""
     starts = [0, *_sections(before, found.headings)]
     parts: list[bytes] = []
     at = before.find(_DEFINES)
     while at >= 0:
         number = bisect_right(starts, at)
         start, end = starts[number - 1], starts[number] if number < len(starts) else len(before)
-        if change.start <= start < change.old_end:
-            return None
-        parts.append(before[start:end])
+        if not change.start <= start < change.old_end:
+            parts.append(before[start:end])
         at = before.find(_DEFINES, end)
     return parts
+
+
+def _defines_the_same(found: WalkResult, new: WalkResult, change: Change, count: int) -> bool:
+    """Return whether changed sections hold ``count`` definitions, all of footnotes, with the labels that they had, and
+    no other section has one of these."""
+    first = bisect_left(found.footnotes, change.start, key=_start_of_second)
+    after = bisect_left(found.footnotes, change.old_end, lo=first, key=_start_of_second)
+    labels = [label for label, _ in found.footnotes[first:after]]
+    others = (*found.footnotes[:first], *found.footnotes[after:])
+    inside = bisect_left(new.footnotes, change.end - change.start, key=_start_of_second)
+    same = labels == [label for label, _ in new.footnotes[:inside]]
+    return (
+        same and len(labels) == count and {*map(str.casefold, labels)}.isdisjoint(each.casefold() for each, _ in others)
+    )
 
 
 def _closes(found: WalkResult, end: int) -> bool:
