@@ -7,6 +7,8 @@ import os
 import pickle
 import socket
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_r
 from prosa.app.check.gather import gather
 from prosa.app.corpus.open import corpus_root
 from prosa.app.site.files import SiteFiles
-from prosa.source import FileProblem, Files
+from prosa.source import FileProblem, Files, SourceText
 from tests.depth import examples
 
 AS_ROOT = os.geteuid() == 0
@@ -249,6 +251,15 @@ def test_x5_x23_a_folder_is_judged_by_its_own_name(tmp_path: Path):
     assert files.folder("gone/") is None
 
 
+def read_or_refused(read: Callable[[Path], SourceText], path: Path) -> tuple[object, ...]:
+    """Return everything that reading a path gives."""
+    try:
+        source = read(path)
+    except FileProblem as problem:
+        return problem.path, problem.kind, problem.reason
+    return source.text, source.path, source.digest, source.quotable
+
+
 def test_many_documents_are_read_as_each_alone(tmp_path: Path):
     root, outside = tmp_path / "root", tmp_path / "outside.md"
     for name in ("a.md", "b/c.md", "b/d.md", "b/e/f.md", "b/large.md"):
@@ -270,6 +281,9 @@ def test_many_documents_are_read_as_each_alone(tmp_path: Path):
     before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     assert [*files.data_of_many(paths)] == [*RootedFiles(root, max_size=20).data_of_many(paths)] == expected
     assert [path.name for path, _ in expected] == ["a.md", "c.md", "d.md", "f.md", "a.md", "c.md"]
+    with files.held() as held:
+        for path in paths:
+            assert read_or_refused(partial(files.read_in, held), path) == read_or_refused(files.read, path)
     assert not before or len(os.listdir("/proc/self/fd")) == before
 
 

@@ -92,7 +92,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
                 with suppress(FileProblem):
                     yield path, self.data(path)
             return
-        with HeldFolder(os.fspath(self.root)) as held:
+        with self.held() as held:
             for path in paths:
                 real = self._real(path)
                 if self._out(real):
@@ -103,6 +103,25 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
                     continue
                 if data is not None:
                     yield path, data
+
+    def held(self) -> HeldFolder:
+        """Return a folder below the root that stays open between the files of it that are read. Raises
+        `ValueError` without a root."""
+        if self.root is None:
+            raise ValueError("only below a root does a folder stay open")
+        return HeldFolder(os.fspath(self.root))
+
+    def read_in(self, held: HeldFolder, path: Path) -> SourceText:
+        """Do what `read` does, in less time for the next file of a folder that is ``held``."""
+        real = self._real(path)
+        if CHAINED and self.hashes and not self._out(real):
+            try:
+                data = held.read(real, self.max_size)
+            except (OSError, ValueError, NotRegular):
+                data = None  # `read` knows the words for it
+            if data is not None:
+                return _source(path, data, quotable=True)
+        return self.read(path)
 
     def _read(self, path: Path) -> tuple[Path | None, bytes]:
         real = self._real(path)

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files.read import decode
+from prosa.adapters.files.read import HeldFolder, decode
 from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects import DialectName
@@ -40,11 +40,13 @@ _OF_SITES = ("site", "action", "url")
 
 class EditorCorpus(Struct, frozen=True, dict=True):
     """The corpus of a workspace at one moment, to be created for each query. Implements `KnownDocuments` and
-    `DocumentStore`: paths are relative to the root, with `/`. ``left_out`` are paths that do not count."""
+    `DocumentStore`: paths are relative to the root, with `/`. ``left_out`` are paths that do not count; ``held`` is
+    the open folder of a question that reads many documents."""
 
     workspace: Workspace
     only_visible: bool = False
     left_out: frozenset[str] = frozenset()
+    held: HeldFolder | None = None
 
     @property
     def root(self) -> Path:
@@ -291,12 +293,18 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         real = self.real_of(path)
         found = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
         if found is None:
-            found = self._opened[path] = self._read(self.workspace.files.read(real))
+            found = self._opened[path] = self._read(self._source(real))
             while len(self._opened) > MAX_OPENED:
                 gone = next(iter(self._opened))
                 del self._opened[gone]
                 self._sources.pop(gone, None)
         return found
+
+    def _source(self, real: Path) -> SourceText:
+        """Return a document in its present state. Raises `FileProblem`."""
+        if self.held is None or real in self.workspace.texts:
+            return self.workspace.files.read(real)
+        return self.workspace.disk.read_in(self.held, real)
 
     def is_of_record(self, path: str, reading: DialectReading[object]) -> bool:
         """Return whether the record of a document was made of this very reading."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.check.workspace import Workspace
 from prosa.app.corpus.move import plan_for
@@ -121,12 +122,14 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
     if not documents and not others:
         return Renaming(())
     store = corpus if any(map(is_hidden, documents)) else corpus.visible()
-    try:
-        changes, notes = changes_of(Move.of(documents, others), store)
-        sources = {corpus.real_of(each.path): each.before for each in changes.values()}
-        return Renaming(_edits(corpus, changes.values()), notes=notes, sources=sources)
-    finally:
-        store.forget()
+    with workspace.disk.held() as held:
+        store = replace(store, held=held)
+        try:
+            changes, notes = changes_of(Move.of(documents, others), store)
+            sources = {corpus.real_of(each.path): each.before for each in changes.values()}
+            return Renaming(_edits(corpus, changes.values()), notes=notes, sources=sources)
+        finally:
+            store.forget()
 
 
 def _place(path: Path, span: Span) -> DocumentSpan:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading
 from prosa.graph.build import RecordNames
-from prosa.graph.names import Key, Names
+from prosa.graph.names import Key, Names, Tier
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import Resolution, keys_of, resolve_tiers, tiers_of
 from prosa.graph.sites import Sites, sites_of
@@ -86,8 +86,7 @@ class World(Struct, frozen=True, dict=True):
         return {}
 
     def _resolve(self, record: Record, reference: Reference) -> LocatedTarget:
-        tiers = tiers_of(record, reference, self.sites)
-        for number, tier in enumerate(tiers):
+        for number, tier in enumerate(self._tiers(record, reference)):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
             if found.targets:
                 return LocatedTarget(found.state, tuple(each.path for each in found.targets), found.exact, number)
@@ -104,7 +103,19 @@ class World(Struct, frozen=True, dict=True):
 
     def asks(self, record: Record, reference: Reference, keys: frozenset[Key]) -> bool:
         """Return whether a reference has any of some keys."""
-        return any(not keys.isdisjoint(tier.keys) for tier in tiers_of(record, reference, self.sites))
+        return any(not keys.isdisjoint(tier.keys) for tier in self._tiers(record, reference))
+
+    def _tiers(self, record: Record, reference: Reference) -> tuple[Tier, ...]:
+        """Return where to look up a reference, which path and dialect of its record and the sites decide."""
+        asked = record.path, record.dialect, reference
+        found = self._looked_up.get(asked)
+        if found is None:
+            found = self._looked_up[asked] = tiers_of(record, reference, self.sites)
+        return found
+
+    @cached_property
+    def _looked_up(self) -> dict[tuple[str, DialectName, Reference], tuple[Tier, ...]]:
+        return {}
 
 
 class KnownDocuments(Protocol):
@@ -177,7 +188,9 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         every = {**self.changed, **changed}
         if self._sites_with(every) != self.sites:
             return World.of((*self._others(every), *every.values()), given=self.given)
-        return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
+        world = KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
+        vars(world)["_looked_up"] = self._looked_up  # the sites are the same
+        return world
 
     def asking(
         self, keys: frozenset[Key] | None, dialect: DialectName | None = None, *, besides: Collection[str] = ()
