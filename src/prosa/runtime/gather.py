@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from msgspec import Struct, field
 
@@ -200,15 +200,16 @@ class VisitTool(Struct, frozen=True):
     @property
     def spec(self) -> ToolSpec:
         """With the page that the run is on now."""
-        where = {"type": "string", "minLength": 1, "description": _TO}
-        schema = {"type": "object", "properties": {"to": where}, "required": ["to"], "additionalProperties": False}
+        to: dict[str, Value] = {"to": {"type": "string", "minLength": 1, "description": _TO}}
+        schema: dict[str, Value] = {"type": "object", "properties": to, "required": ["to"]}
         where_now = self.session.where
+        schema["additionalProperties"] = False
         return ToolSpec(VISIT_TOOL, f"{VISIT} {where_now}", schema, ("visit", where_now))
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Go to ``arguments["to"]``."""
         del path
-        return await self.session.visit(arguments["to"])
+        return await self.session.visit(cast("str", arguments["to"]))  # by its schema
 
 
 class ActionTool(Struct, frozen=True):

@@ -174,7 +174,8 @@ class MessageRecord(Struct, frozen=True):
     @property
     def value(self) -> Value:
         """The payload as plain data."""
-        return json.loads(self.payload)
+        value: Value = json.loads(self.payload)
+        return value
 
     def for_model(self) -> dict[str, Value]:
         """Return what a program sees of it: sender, timestamp and payload (L47), and how to answer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, cast
 
 from msgspec import Struct, field
 
@@ -79,6 +79,18 @@ class Tickets(Struct):
         return bool(self.open) if sender is None else sender in self.open.values()
 
 
+if TYPE_CHECKING:  # arguments as they satisfy the schemas of `mail`
+    _Wait = TypedDict("_Wait", {"max": float, "from": str, "wait": float}, total=False)
+
+    class _Query(TypedDict, total=False):
+        sender: str
+        after: str
+        before: str
+        text: str
+        where: str
+        limit: float
+
+
 class SendTool(SteadyTool, frozen=True):
     """Sends a message. A call that is made again sends nothing again: a message is known by run and path."""
 
@@ -97,7 +109,7 @@ class SendTool(SteadyTool, frozen=True):
             payload=as_json(arguments["payload"]),
             path=path,
             to=None if to is None else str(to).removeprefix("./"),
-            reply_to=arguments.get("reply_to"),
+            reply_to=cast("str | None", arguments.get("reply_to")),  # by its schema
             allowed=self.program.addresses,
             answers=self.box.sends is None,
         )
@@ -121,14 +133,15 @@ class ReceiveTool(SteadyTool, frozen=True):
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list."""
+        given = cast("_Wait", arguments)
         wanted = Wanted(
             box=self.box.name,
             path=path,
-            most=arguments.get("max", USUAL_RECEIVED),
+            most=int(given.get("max", USUAL_RECEIVED)),
             room=self.limits.tool_result,
-            sender=arguments.get("from"),
+            sender=given.get("from"),
             expires=self.box.expires,
-            wait=arguments.get("wait"),
+            wait=given.get("wait"),
         )
         found = await self.mail.receive(wanted, self.tickets)
         return ToolResult(as_json([each.for_model() for each in found]))
@@ -146,15 +159,16 @@ class QueryTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list, as many of the last ones as fit; an invalid query is an error result."""
         del path
+        given = cast("_Query", arguments)
         try:
             chosen = MessageFilter(
                 mailbox=self.box.name,
-                sender=arguments.get("sender"),
-                after=_moment("after", arguments),
-                before=_moment("before", arguments),
-                text=arguments.get("text"),
-                where=parse_where(arguments["where"], bare=True) if "where" in arguments else None,
-                limit=arguments.get("limit", USUAL_FOUND),
+                sender=given.get("sender"),
+                after=_moment("after", given.get("after")),
+                before=_moment("before", given.get("before")),
+                text=given.get("text"),
+                where=parse_where(given["where"], bare=True) if "where" in given else None,
+                limit=int(given.get("limit", USUAL_FOUND)),
             )
         except (ValueError, WhereError) as error:
             return _refused(str(error))
@@ -184,9 +198,8 @@ class TicketTool(SteadyTool, frozen=True):
         return await self.tool.call(arguments, path)
 
 
-def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
+def _moment(name: str, text: str | None) -> str | None:
     """Return a time in the form of records; one without a zone is UTC. Raises ValueError."""
-    text = arguments.get(name)
     if text is None:
         return None
     try:

@@ -7,6 +7,7 @@ but not change the request itself: its model, messages, tools, form, headers or 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from prosa.data import Value
 from prosa.runtime.errors import RunError
@@ -84,7 +85,7 @@ def without_price(parameters: Mapping[str, Value]) -> str | None:
     return None
 
 
-def _is_count(value: Value) -> bool:
+def _is_count(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 

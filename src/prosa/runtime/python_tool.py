@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 from prosa.data import Value
 from prosa.runtime.limits import Limits
@@ -44,7 +44,8 @@ class PythonTool(SteadyTool, frozen=True):
         """Run ``arguments["code"]``."""
         del path
         limits = self.limits
-        ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
+        code = cast("str", arguments["code"])  # by its schema
+        ran = await self.sandbox.run(code, timeout=limits.python_timeout, memory=limits.python_memory)
         return result_of(ran, limits)
 
 

@@ -154,7 +154,7 @@ def _differences(named: NamedTool, own: Mapping[str, Value]) -> Iterator[str]:
     if declared is None or known is None:
         return
     required = own.get("required")
-    needs = [name for name in required if name not in declared] if isinstance(required, list) else []
+    needs = [str(name) for name in required if name not in declared] if isinstance(required, list) else []
     if needs:
         yield f"{named.name} needs {_quoted(needs)}, which the program does not name"
     if unknown := [name for name in declared if name not in known]:

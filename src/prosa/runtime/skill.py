@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Required, TypedDict, cast
 
 from msgspec import Struct
 
@@ -165,24 +165,24 @@ def load_spec(known: Sequence[Skill]) -> ToolSpec:
 
 def read_spec(names: Sequence[str]) -> ToolSpec:
     """Return the tool that reads a file of a skill."""
-    path = {"type": "string", "minLength": 1, "description": "a path below the folder of the skill; a folder is listed"}
-    line = {"type": "integer", "minimum": 1, "description": "the first line to give, where a file is long"}
+    path = "a path below the folder of the skill; a folder is listed"
+    line = "the first line to give, where a file is long"
+    fields: dict[str, Value] = {
+        "path": {"type": "string", "minLength": 1, "description": path},
+        "from_line": {"type": "integer", "minimum": 1, "description": line},
+    }
     about = "Reads a text file of a skill, or lists a folder of it. Nothing outside of the skill can be read."
-    return _spec(READ_TOOL, about, names, {"path": path, "from_line": line}, ["path"])
+    return _spec(READ_TOOL, about, names, fields, ["path"])
 
 
 def run_spec(skills: Sequence[Skill]) -> ToolSpec:
     """Return the tool that runs a script of a skill."""
-    scripts = list(dict.fromkeys(path for each in skills for path in each.scripts))
+    scripts: list[Value] = list(dict.fromkeys(path for each in skills for path in each.scripts))
     script: dict[str, Value] = {"type": "string", "description": "the path of the script below the folder of the skill"}
     if len(scripts) <= MAX_TOLD:
         script["enum"] = scripts
-    words = {"type": "array", "items": {"type": "string"}, "description": "the arguments of its command line"}
-    files = {
-        "type": "object",
-        "additionalProperties": {"type": "string"},
-        "description": "text files to put into the working folder first, by name",
-    }
+    words = "the arguments of its command line"
+    files = "text files to put into the working folder first, by name"
     about = (
         f"Runs a Python script of a skill in a sandbox: the standard library, the folder of the skill at {MOUNT} to "
         "read, an empty working folder, no network, no other commands. Gives what it printed, and the text files that "
@@ -190,11 +190,28 @@ def run_spec(skills: Sequence[Skill]) -> ToolSpec:
     )
     fields: dict[str, Value] = {
         "script": script,
-        "arguments": words,
+        "arguments": {"type": "array", "items": {"type": "string"}, "description": words},
         "stdin": {"type": "string", "description": "its standard input"},
-        "files": files,
+        "files": {"type": "object", "additionalProperties": {"type": "string"}, "description": files},
     }
     return _spec(RUN_TOOL, about, [each.name for each in skills], fields, ["script"])
+
+
+if TYPE_CHECKING:  # arguments as they satisfy the schemas above
+
+    class _Load(TypedDict, total=False):
+        name: Required[str]
+        arguments: str
+
+    class _Read(TypedDict, total=False):
+        path: Required[str]
+        from_line: float
+
+    class _Run(TypedDict, total=False):
+        script: Required[str]
+        arguments: list[str]
+        stdin: str
+        files: dict[str, str]
 
 
 def _of(skills: Mapping[str, Skill], arguments: Mapping[str, Value]) -> Skill:
@@ -212,8 +229,9 @@ class LoadTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the instructions, below what there is of the skill."""
         del path
-        skill, request = self.skills[arguments["name"]], arguments.get("arguments")
-        return ToolResult(f"{preamble(skill)}\n\n{skill.text(request or '')}")
+        given = cast("_Load", arguments)
+        skill = self.skills[given["name"]]
+        return ToolResult(f"{preamble(skill)}\n\n{skill.text(given.get('arguments', ''))}")
 
 
 class ReadTool(SteadyTool, frozen=True):
@@ -228,11 +246,11 @@ class ReadTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the text of the file, or why there is none."""
         del path
-        skill, first = _of(self.skills, arguments), arguments.get("from_line") or 1
-        name = arguments["path"].replace("\\", "/").rstrip("/").rpartition("/")[2]
+        skill, given = _of(self.skills, arguments), cast("_Read", arguments)
+        name = given["path"].replace("\\", "/").rstrip("/").rpartition("/")[2]
         if skill.altered and name.lower() == "skill.md":
             return ToolResult("error: SKILL.md is not shown: its instructions are in the conversation", is_error=True)
-        return self.files.read(skill.folder, arguments["path"], first, self.limits.tool_result)
+        return self.files.read(skill.folder, given["path"], int(given.get("from_line", 1)), self.limits.tool_result)
 
 
 class ScriptTool(SteadyTool, frozen=True):
@@ -247,15 +265,16 @@ class ScriptTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Run the script and return its output and files."""
         del path
-        skill, script = _of(self.skills, arguments), arguments["script"]
+        skill, asked = _of(self.skills, arguments), cast("_Run", arguments)
+        script = asked["script"]
         if script not in skill.scripts:
             known = _listed(skill.scripts)
             return ToolResult(f"error: {skill.name} has no script {script!r}; it has {known}", is_error=True)
         given = {
             "script": f"{MOUNT}/{script}",
-            "argv": [script, *arguments.get("arguments", ())],
-            "stdin": arguments.get("stdin", ""),
-            "files": arguments.get("files", {}),
+            "argv": [script, *asked.get("arguments", ())],
+            "stdin": asked.get("stdin", ""),
+            "files": asked.get("files", {}),
         }
         code = START.replace("GIVEN", repr(json.dumps(given)), 1)
         limits = self.limits

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec import Struct
 
@@ -132,8 +132,9 @@ class Toolbox(Struct, frozen=True):
             return _refused(f"the arguments are not valid JSON: column {error.column}: {error.message}")
         if wrong := argument_problems(tool.spec.parameters, arguments):
             return _refused("the arguments do not satisfy the tool's schema:\n" + "\n".join(wrong))
-        step = ToolStep(path, call.name, tool.kind, arguments, self.scope, tool.repeatable, tool.moves)
-        return await self.journal.result(step, partial(tool.call, arguments, path))
+        given = cast("dict[str, Value]", arguments)
+        step = ToolStep(path, call.name, tool.kind, given, self.scope, tool.repeatable, tool.moves)
+        return await self.journal.result(step, partial(tool.call, given, path))
 
 
 def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:

@@ -90,3 +90,11 @@ def test_x26_the_tools_of_a_skill_are_in_the_bound_of_what_a_run_may_cost(tmp_pa
     ran = run(chosen, "x", [{"content": "x"}])
     sent = sum(len(repr(each.parameters)) for each in ran.requests[0].tools)
     assert _tools_upper(chosen) * 4 > sent
+
+
+@pytest.mark.parametrize("line", [2, 2.0])
+def test_x32_a_line_is_a_whole_number_however_it_is_written(tmp_path, line):
+    """X32. JSON Schema takes 2.0 for an integer."""
+    home = skill(tmp_path, files={"references/a.md": "one\ntwo\n"})
+    replies = [call("skill_read", path="references/a.md", from_line=line), {"content": "Ahoy"}]
+    assert run(program(chosen=home, python=False), "Greet Ada.", replies).answer() == "two\n"
