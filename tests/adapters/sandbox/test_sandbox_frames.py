@@ -67,3 +67,9 @@ def test_lw10_nonsense_is_refused_before_it_is_kept(data):
 def test_lw10_a_message_that_is_too_large_is_not_sent():
     with pytest.raises(BrokenFrame):
         frames.encode({"a": "x" * MAX_FRAME})
+
+
+def test_lw10_a_message_nested_too_deeply_is_broken():
+    nested = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    with pytest.raises(BrokenFrame):
+        frames.decode(nested)

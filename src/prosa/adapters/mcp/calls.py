@@ -249,14 +249,15 @@ def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
     The SDK refuses a whole list for one bad entry. Only the used parts of an entry are kept: output schemas are not,
     since the model gets the tool's answer even if it violates its own schema.
     """
-    if not isinstance(result.get("tools"), list):
+    tools = result.get("tools")
+    if not isinstance(tools, list):
         return
-    mended = []
-    for number, entry in enumerate(result["tools"], 1):
-        problem = _problem(entry)
+    mended: list[Value] = []
+    for number, entry in enumerate(tools, 1):
+        problem = _problem(entry) if isinstance(entry, Mapping) else "it is not an object"
         if problem:
             notice(f"MCP server '{server}': {_named(entry, number)} is left out: {problem}")
-        else:
+        elif isinstance(entry, Mapping):
             mended.append(_kept(entry))
     result["tools"] = mended
 
@@ -268,7 +269,9 @@ def _named(entry: Value, number: int) -> str:
 
 def _kept(entry: Mapping[str, Value]) -> dict[str, Value]:
     kept = {key: entry[key] for key in ("name", "title", "description") if isinstance(entry.get(key), str)}
-    return kept | {"inputSchema": {"type": "object"} | (entry.get("inputSchema") or {}), **_annotations(entry)}
+    schema = entry.get("inputSchema")
+    own = schema if isinstance(schema, Mapping) else {}
+    return kept | {"inputSchema": {"type": "object", **own}, **_annotations(entry)}
 
 
 def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
@@ -278,10 +281,8 @@ def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
     return {"annotations": {"readOnlyHint": True}} if reads else {}
 
 
-def _problem(entry: Value) -> str:
+def _problem(entry: Mapping[str, Value]) -> str:
     """Return why an entry cannot be used, or the empty text."""
-    if not isinstance(entry, Mapping):
-        return "it is not an object"
     if not isinstance(entry.get("name"), str) or not entry["name"]:
         return "it has no name"
     schema = entry.get("inputSchema")

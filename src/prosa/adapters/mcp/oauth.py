@@ -62,7 +62,7 @@ _LENGTH = 300
 
 _SECRET_FIELDS = ("code", "code_verifier", "refresh_token", "access_token", "client_secret", "device_code", "token")
 
-_CLIENT = {"name": "prosa", "version": __version__}
+_CLIENT: dict[str, Value] = {"name": "prosa", "version": __version__}
 _HELLO: tuple[dict[str, Value], ...] = (
     {
         "jsonrpc": "2.0",

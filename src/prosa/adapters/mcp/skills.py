@@ -249,5 +249,5 @@ def _line(skill: _Skill) -> str:
 
 
 def _object(properties: dict[str, Value]) -> dict[str, Value]:
-    required = list(properties)
+    required: list[Value] = list(properties)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

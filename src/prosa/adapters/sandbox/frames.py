@@ -9,10 +9,11 @@ import json
 import os
 import struct
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from prosa.adapters.sandbox.limits import MAX_FRAME
-from prosa.data import Value
+from prosa.data import Plain, Value
 
 if TYPE_CHECKING:
     import asyncio
@@ -24,7 +25,7 @@ class BrokenFrame(Exception):
     """The other side sent something that is not a message."""
 
 
-def encode(message: dict[str, Value]) -> bytes:
+def encode(message: Mapping[str, Plain]) -> bytes:
     """Return the bytes of one message. Raises `BrokenFrame` when it is larger than `MAX_FRAME`."""
     data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     if len(data) > MAX_FRAME:
@@ -36,7 +37,7 @@ def decode(data: bytes) -> dict[str, Value]:
     """Return the message in the bytes after the length."""
     try:
         message = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BrokenFrame("not JSON") from error
     if not isinstance(message, dict):
         raise BrokenFrame("not a JSON object")

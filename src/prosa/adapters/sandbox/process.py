@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from prosa.adapters.sandbox import frames, limits, temp_folder
 from prosa.adapters.sandbox.parts import component, missing_part, root_of
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import SandboxResult
 
@@ -60,10 +60,10 @@ class Worker(Struct):
         """Whether it can take another request."""
         return self.process.poll() is None and not self.reader.at_eof()
 
-    async def call(self, request: dict[str, Value]) -> dict[str, Value]:
+    async def call(self, request: Mapping[str, Plain], memory: int = 0) -> dict[str, Value]:
         """Send a request and waits for the answer. Raises `WorkerDied`."""
-        if self.job is not None and "memory" in request:  # elsewhere the worker limits itself
-            self.job.limit(int(request["memory"]) + limits.OWN_MEMORY)
+        if self.job is not None and memory:  # elsewhere the worker limits itself
+            self.job.limit(memory + limits.OWN_MEMORY)
         try:
             self.writer.write(frames.encode(request))
             await self.writer.drain()
@@ -120,7 +120,7 @@ async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], Non
         raise SandboxError(missing)
     worker = await _spawn()
     try:
-        begin = {
+        begin: dict[str, Plain] = {
             "cache": str(cache),
             "component": str(component()),
             "folder": worker.folder,
@@ -281,8 +281,9 @@ class WasmSandbox:
             return _failed(f"the code is longer than {limits.megabytes(limits.MAX_CODE)}")
         code = code.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot enter WebAssembly
         async with self._slots:
-            request = {"code": code, "timeout": max(timeout, 0.001), "memory": memory}
-            return await self._run({**request, "folder": folder, "outputs": outputs})
+            timeout = max(timeout, 0.001)
+            request: dict[str, Plain] = {"code": code, "timeout": timeout, "memory": memory}
+            return await self._run({**request, "folder": folder, "outputs": outputs}, timeout, memory)
 
     async def aclose(self) -> None:
         """End all workers. A call still running ends with an error. Safe to call twice."""
@@ -298,11 +299,11 @@ class WasmSandbox:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def _run(self, request: dict[str, Value]) -> SandboxResult:
-        worker, timeout = await self._take(), request["timeout"]
+    async def _run(self, request: Mapping[str, Plain], timeout: float, memory: int) -> SandboxResult:
+        worker = await self._take()
         try:
             async with asyncio.timeout(min(timeout, limits.MAX_TIMEOUT) + limits.KILL_GRACE):
-                reply = await worker.call(request)
+                reply = await worker.call(request, memory)
             result = _result(reply)
         except TimeoutError:
             result = _failed(f"timed out after {timeout:g} s")
@@ -357,7 +358,7 @@ class WasmSandbox:
             self._all.remove(worker)
 
 
-def _result(reply: dict[str, object]) -> SandboxResult:
+def _result(reply: Mapping[str, Value]) -> SandboxResult:
     error = reply.get("error")
     return SandboxResult(str(reply.get("stdout")), str(reply.get("stderr")), None if error is None else str(error))
 

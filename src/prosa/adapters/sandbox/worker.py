@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.adapters.sandbox.cache import CacheRefused, compiled_component
@@ -22,16 +23,32 @@ from prosa.adapters.sandbox.interpreter import Instance, Interpreter
 from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MIN_MEMORY, OWN_MEMORY
 from prosa.data import Value
 
+if TYPE_CHECKING:  # what `process` sends
+
+    class _Start(TypedDict):
+        cache: str
+        component: str
+        folder: str
+        compiler: list[str]
+        fresh: bool
+
+    class _Run(TypedDict):
+        code: str
+        timeout: float
+        memory: int
+        folder: str | None
+        outputs: str | None
+
 
 def main() -> None:
     """Serve until the parent closes the connection. The connection's descriptor is the last argument; on Windows the
     connection is the standard streams."""
     os.umask(0o077)
     connection = frames.StandardStreams() if sys.platform == "win32" else socket.socket(fileno=int(sys.argv[-1]))
-    start = frames.receive(connection)
+    start = cast("_Start | None", frames.receive(connection))
     if start is None:
         return
-    inbox: SimpleQueue[dict[str, Value]] = SimpleQueue()
+    inbox: SimpleQueue[_Run] = SimpleQueue()
     Thread(target=_read, args=(connection, inbox, start["folder"]), daemon=True).start()
     try:
         interpreter = _load(connection, start)
@@ -45,7 +62,7 @@ def main() -> None:
         _serve(connection, inbox, interpreter, start["folder"])
 
 
-def _load(connection: frames.Channel, start: dict[str, Value]) -> Interpreter:
+def _load(connection: frames.Channel, start: _Start) -> Interpreter:
     """Return the interpreter, compiled if needed. A file that wasmtime refuses is compiled again once."""
     from wasmtime import WasmtimeError
 
@@ -83,9 +100,7 @@ def _lower(value: int, hard: int) -> int:
     return value if hard == -1 else min(value, hard)  # -1 is `resource.RLIM_INFINITY`
 
 
-def _serve(
-    connection: frames.Channel, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
-) -> None:
+def _serve(connection: frames.Channel, inbox: SimpleQueue[_Run], interpreter: Interpreter, folder: str) -> None:
     """Answer requests in an endless loop. The resources of a run are created before its request arrives and removed
     after the answer."""
     with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
@@ -102,13 +117,12 @@ def _serve(
         _send(connection, _answer_with(interpreter, folder, request))
 
 
-def _answer(instance: Instance, request: dict[str, Value]) -> dict[str, Value]:
-    memory = int(request["memory"])
-    _limit_data(memory + OWN_MEMORY)
-    return instance.run(request["code"], timeout=float(request["timeout"]), memory=memory)
+def _answer(instance: Instance, request: _Run) -> dict[str, Value]:
+    _limit_data(request["memory"] + OWN_MEMORY)
+    return instance.run(request["code"], timeout=request["timeout"], memory=request["memory"])
 
 
-def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value]) -> dict[str, Value]:
+def _answer_with(interpreter: Interpreter, folder: str, request: _Run) -> dict[str, Value]:
     """Return the same in an interpreter that has the folder of a skill to read."""
     from wasmtime import WasmtimeError
 
@@ -144,11 +158,11 @@ def _limit_data(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
 
 
-def _read(connection: frames.Channel, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
+def _read(connection: frames.Channel, inbox: SimpleQueue[_Run], folder: str) -> None:
     """Pass requests on; at the end of the stream this process is no longer needed."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
-            inbox.put(request)
+            inbox.put(cast("_Run", request))
     temp_folder.remove(folder)
     if sys.platform == "win32":
         os._exit(1)
