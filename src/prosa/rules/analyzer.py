@@ -196,7 +196,8 @@ class Analyzer(Struct, frozen=True):
         if self.progress is not None:
             self.progress(len(items))
         unpacked = (
-            each.analysis or from_row(each.row or "", str(path)) for (_, path), each in zip(items, made, strict=True)
+            each.analysis or from_row(each.row or "", str(path), lasting=each.key is not None)
+            for (_, path), each in zip(items, made, strict=True)
         )
         return [each for each in unpacked if each is not None]
 

@@ -145,7 +145,7 @@ def to_row(analysis: Analysis) -> str:
     )
 
 
-def from_row(text: str, path: str) -> Analysis | None:
+def from_row(text: str, path: str, *, lasting: bool = True) -> Analysis | None:
     """Return the analysis of a row for the document called ``path``; None when the row is not one."""
     row = _read(text, _AnalysisRow)
     if row is None:
@@ -159,8 +159,9 @@ def from_row(text: str, path: str) -> Analysis | None:
         row.suppressions,
         row.strict,
         row.depends,
-        imports=row.imports,
-        rules=row.rules,
+        lasting,
+        row.imports,
+        row.rules,
     )
 
 

@@ -3,13 +3,17 @@ unchanged; `Overlay` puts new texts over the files they would replace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from msgspec import Struct, field
 
 from prosa.source import FileProblem, Files, SourceText
 from prosa.source.files import sha256
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class RecordingFiles(Struct, frozen=True):
@@ -63,6 +67,25 @@ class RecordingFiles(Struct, frozen=True):
             return problem
         self.record[str(path)] = f"{_RAW}{limit} {found}"
         return found
+
+
+class Asked(Struct):
+    """What a check of a corpus asks about beside its documents. ``files`` records what rules look at, ``record`` has
+    what the findings of single documents rest on. ``told`` is False once something was asked for that neither says:
+    then the findings hold for this check alone."""
+
+    files: RecordingFiles
+    record: dict[str, str] = field(default_factory=dict)
+    told: bool = True
+
+    def beyond(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return a function whose answers are in no record."""
+
+        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+            self.told = False
+            return function(*args, **kwargs)
+
+        return asked
 
 
 _INSIDE = "inside:"

@@ -25,13 +25,14 @@ from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
 from prosa.rules.cache import Stamped
 from prosa.rules.engine import Checked, CorpusScope, check
-from prosa.rules.files import Overlay
+from prosa.rules.files import Asked, Overlay, RecordingFiles
 from prosa.rules.policy import Profile, ordered, specification
 from prosa.rules.registry import known_rules
 from prosa.source import Files, TextFiles
 
 if TYPE_CHECKING:
     from prosa.adapters.files.result_store import ResultStore
+    from prosa.app.check.settled import Settled
 
 
 _DAY = 24 * 60 * 60
@@ -88,7 +89,29 @@ class Checker(Struct, frozen=True):
         """Return the findings of all groups, in reading order; problems of their settings first."""
         settings = [each for group in groups for each in group.project.diagnostics]
         with _uncollected():
-            return (*settings, *ordered(each for group in groups for each in self.check(group).diagnostics))
+            return (*settings, *ordered(each for group in groups for each in self._found(group)))
+
+    def _found(self, group: Group) -> Sequence[Diagnostic]:
+        """Return the findings of a group, without looking for them where there are none as before."""
+        stamps, store = _stamps(group.files, ()), self.store
+        if store is None or isinstance(store, MemoryStore) or stamps is None or not _may_settle(group):
+            return self.check(group).diagnostics
+        from prosa.app.check.settled import Settled  # only here: few commands check whole folders
+
+        settled = Settled(group, self._profile(group), stamps, store)
+        if settled.holds():
+            store.close()
+            if self.progress is not None:
+                self.progress(len(group.paths))
+            return ()
+        asked = Asked(RecordingFiles(group.files))
+        found = self.check(group, stamps=settled, asked=asked).diagnostics
+        if not found:
+            settled.keep(asked)
+        return found
+
+    def _profile(self, group: Group) -> Profile:
+        return replace(self.profile, settings=group.project.settings, root=group.root)
 
     def check(
         self,
@@ -97,14 +120,17 @@ class Checker(Struct, frozen=True):
         keep: bool = False,
         texts: Mapping[Path, str] | None = None,
         only: Collection[Path] | None = None,
+        stamps: Settled | None = None,
+        asked: Asked | None = None,
     ) -> Checked:
         """Check the documents of a group, with ``texts`` in place of files, or ``only`` some of them. Only with
-        ``keep`` the answer holds readings."""
-        profile = replace(self.profile, settings=group.project.settings, root=group.root)
+        ``keep`` the answer holds readings. ``stamps`` has those that are known, ``asked`` takes down what the findings
+        rest on."""
+        profile = self._profile(group)
         files: Files = Overlay(texts, group.files) if texts else group.files
         if not (self.hashes or keep or self.store is not None) and isinstance(files, RootedFiles):
             files = replace(files, hashes=False)
-        stamps = _stamps(group.files, texts or ()) if self.store is not None else None
+        looked = _stamps(group.files, texts or ()) if self.store is not None else None
         analyzer = Analyzer(
             files,
             profile.hints,
@@ -113,20 +139,27 @@ class Checker(Struct, frozen=True):
             store=self.store,
             workers=self.workers,
             progress=self.progress,
-            stamps=stamps,
+            stamps=stamps or looked,
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
-        sighted = partial(group.sighted, stamps) if stamps is not None else None
-        scope = CorpusScope(
-            group.root, beside, group.rooted, metas, group.file_names, group.listing, group.renames, sighted
-        )
+        sighted = partial(group.sighted, looked) if looked is not None else None
+        names = group.file_names, group.listing, group.renames
+        scope = CorpusScope(group.root, beside, group.rooted, metas, *names, sighted, asked=asked)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         try:
             return check(paths, analyzer, profile, scope)
         finally:
             if self.store is not None:
                 self.store.close()
+
+
+_MANY = 100
+"""Documents from which on it pays to keep that nothing was found in them."""
+
+
+def _may_settle(group: Group) -> bool:
+    return group.whole and len(group.paths) >= _MANY
 
 
 @contextmanager
