@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 
-from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
-from prosa.settings.model import SETTINGS, Given, Path, Setting
+from prosa.settings.model import SETTINGS, Given, Held, Path, Raw, Setting
 from prosa.settings.read import KINDS, MAX_SETTINGS_CHARACTERS, Valid, Wrong, checked
 
 
@@ -28,7 +27,7 @@ class BadSetting(Exception):
 
 def given_settings(texts: Sequence[str]) -> Given:
     """Return the settings in these texts. Raises `BadSetting` for the first that is none."""
-    levels: dict[str, dict[Path, Value]] = {"user": {}, "project": {}}
+    levels: dict[str, dict[Path, Held]] = {"user": {}, "project": {}}
     for text in texts:
         level, path, value = _setting(text)
         levels[level].pop(path, None)  # of several globs that match, the last one counts
@@ -36,7 +35,7 @@ def given_settings(texts: Sequence[str]) -> Given:
     return Given(levels["user"], levels["project"])
 
 
-def _setting(text: str) -> tuple[str, Path, Value]:
+def _setting(text: str) -> tuple[str, Path, Held]:
     """Return the level, the path and the value of one text."""
     key, equals, written = text.partition("=")
     key = key.strip()
@@ -81,7 +80,7 @@ def _unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name
 
 
-def _readings(written: str) -> Iterator[Value]:
+def _readings(written: str) -> Iterator[Raw]:
     """Yield what a value may be: TOML, a text as it stands, or texts between commas."""
     with suppress(ValueError, RecursionError):
         yield tomllib.loads(f"value = {written[:MAX_SETTINGS_CHARACTERS]}", parse_float=Decimal)["value"]
@@ -89,5 +88,5 @@ def _readings(written: str) -> Iterator[Value]:
     yield [each.strip() for each in written.split(",")]
 
 
-def _fits(setting: Setting, raw: Value) -> bool:
+def _fits(setting: Setting, raw: Raw) -> bool:
     return KINDS[setting.kind][1](raw) is not None

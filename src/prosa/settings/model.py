@@ -5,15 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
 
+if TYPE_CHECKING:
+    from datetime import date, time
+
 Level: TypeAlias = Literal["user", "project"]
 Path: TypeAlias = tuple[str, ...]
+
+Raw: TypeAlias = "str | bool | int | float | Decimal | date | time | list[Raw] | dict[str, Raw]"
+"""What TOML holds, numbers with a fraction as `Decimal`."""
+
+Held: TypeAlias = "str | bool | int | float | Decimal | tuple[str, ...] | list[Raw]"
+"""The value of a setting that passed its check."""
 
 USER_FILE = "settings.toml"
 """In the user's configuration folder."""
@@ -37,8 +46,8 @@ SET_VARIABLE = "PROSA_SET"
 class Given(Struct, frozen=True):
     """Values for one call, of the user's level and of the project's, by path; a later one replaces an earlier one."""
 
-    user: Mapping[Path, Value] = {}
-    project: Mapping[Path, Value] = {}
+    user: Mapping[Path, Held] = {}
+    project: Mapping[Path, Held] = {}
 
 
 def is_about_prosa(name: str, text: str) -> bool:

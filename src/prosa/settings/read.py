@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.regex import regex
@@ -25,11 +25,13 @@ from prosa.settings.model import (
     SETTINGS,
     SIGNALS,
     GlobSettings,
+    Held,
     Level,
     ModelSettings,
     Path,
     Price,
     ProviderSettings,
+    Raw,
     ServerSettings,
     Setting,
     Settings,
@@ -37,7 +39,7 @@ from prosa.settings.model import (
 from prosa.source import LineIndex, Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
 
-NONE: Mapping[Path, Value] = {}
+NONE: Mapping[Path, Held] = {}
 
 # One more than the longest key of the table; anything nested deeper is unknown.
 MAX_DEPTH = 4
@@ -63,7 +65,7 @@ _CHOSEN: Mapping[str, str] = {
 }
 
 
-def read_user_settings(text: str, given: Mapping[Path, Value] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
+def read_user_settings(text: str, given: Mapping[Path, Held] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the user's own settings, with those that are ``given`` for this call. Invalid ones are left out and
     reported."""
     values, problems = _read(text, "user", (), given)
@@ -71,7 +73,7 @@ def read_user_settings(text: str, given: Mapping[Path, Value] = NONE) -> tuple[S
 
 
 def read_project_settings(
-    text: str, source: str = "prosa.toml", given: Mapping[Path, Value] = NONE
+    text: str, source: str = "prosa.toml", given: Mapping[Path, Held] = NONE
 ) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the settings of a project, with those that are ``given`` for this call; ``source`` is the name of the
     file: in `pyproject.toml` only `[tool.prosa]` counts."""
@@ -81,12 +83,12 @@ def read_project_settings(
 
 
 def _read(
-    text: str, level: Level, inside: Path, given: Mapping[Path, Value]
-) -> tuple[dict[Path, Value], tuple[Problem, ...]]:
+    text: str, level: Level, inside: Path, given: Mapping[Path, Held]
+) -> tuple[dict[Path, Held], tuple[Problem, ...]]:
     """Return the checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
-    values: dict[Path, Value] = {}
+    values: dict[Path, Held] = {}
     for path, raw in _leaves(tree):
         found = checked(path, raw, level)
         if isinstance(found, Valid):
@@ -103,7 +105,7 @@ def _read(
 class Valid(Struct, frozen=True):
     """A value that passed its check."""
 
-    value: Value
+    value: Held
 
 
 class Wrong(Struct, frozen=True):
@@ -119,7 +121,7 @@ class Wrong(Struct, frozen=True):
         return Problem(self.rule, self.message, span, (self.note,) if self.note else (), severity=self.severity)
 
 
-def checked(path: Path, raw: Value, level: Level) -> Valid | Wrong | None:
+def checked(path: Path, raw: Raw, level: Level) -> Valid | Wrong | None:
     """Return the value of a setting, or what is wrong with it; None for an empty table where one is allowed."""
     name = ".".join(path)
     setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
@@ -154,9 +156,9 @@ def _bad_name(setting: Setting, path: Path) -> Wrong | None:
     return Wrong("bad-setting", f"`{_cut(name)}` in `{table}` is a glob that matches nothing", cut)
 
 
-def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
+def _leaves(tree: dict[str, Raw]) -> Iterator[tuple[Path, Raw]]:
     """Yield every value but tables, and every empty table, with its path, in the order written."""
-    stack: list[tuple[Path, Value]] = [((), tree)]
+    stack: list[tuple[Path, Raw]] = [((), tree)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict) and len(path) < MAX_DEPTH and (value or not path):
@@ -199,7 +201,7 @@ def _unknown(path: Path, level: Level) -> Wrong:
     return Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
 
 
-def _shown(raw: Value) -> str:
+def _shown(raw: Raw) -> str:
     """Return a value for a message, short."""
     if isinstance(raw, dict):
         return "a table"
@@ -210,7 +212,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
 
 
-def _fault(raw: Value) -> str:
+def _fault(raw: Raw) -> str:
     """Return what is wrong with a value, as the end of a sentence that says what it must be."""
     each = "it" if isinstance(raw, str) else "one of them"
     texts = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
@@ -221,7 +223,7 @@ def _fault(raw: Value) -> str:
     return f", not {_shown(raw)}"
 
 
-def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, Wrong]]:
+def _half_prices(values: Mapping[Path, Held]) -> list[tuple[Path, Wrong]]:
     """Return prices that name one direction only: half a price is no price."""
     names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
     return [
@@ -231,26 +233,23 @@ def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, Wrong]]:
     ]
 
 
-def _user(values: Mapping[Path, Value]) -> Settings:
+def _user(values: Mapping[Path, Held]) -> Settings:
     """Return the user's part of the settings."""
-    tables = ("endpoints", "prices", "providers", "sites", "servers", "models")
-    plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
-    keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
-    sites = {path[1]: value for path, value in values.items() if path[0] == "sites"}
-    providers = {name: ProviderSettings(**fields) for name, fields in _tables(values, "providers", str.lower).items()}
-    models = {name: ModelSettings(**fields) for name, fields in _tables(values, "models").items()}
-    return Settings(
-        **plain,
-        key_variables=keys,
-        site_variables=sites,
+    named = ("endpoints", "prices", "providers", "sites", "servers", "models")
+    plain = {_field(path): value for path, value in values.items() if path[0] not in named}
+    providers = _tables(values, "providers", str.lower).items()
+    tables = Settings(
+        key_variables={url.rstrip("/"): variable for url, variable in _pairs(values, "endpoints")},
+        site_variables=dict(_pairs(values, "sites")),
         servers=_servers(values),
         prices=_prices(values),
-        providers=providers,
-        models=models,
+        providers={name: replace(ProviderSettings(), **fields) for name, fields in providers},
+        models={name: replace(ModelSettings(), **fields) for name, fields in _tables(values, "models").items()},
     )
+    return replace(tables, **plain)
 
 
-def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
+def _servers(values: Mapping[Path, Held]) -> dict[str, ServerSettings]:
     """Return the settings for the servers of each origin, as written."""
     found: dict[str, ServerSettings] = {}
     for path, value in values.items():
@@ -263,12 +262,10 @@ def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
     return found
 
 
-def _tables(
-    values: Mapping[Path, Value], table: str, spelled: Callable[[str], str] = str
-) -> dict[str, dict[str, Value]]:
+def _tables(values: Mapping[Path, Held], table: str, spelled: Callable[[str], str] = str) -> dict[str, dict[str, Held]]:
     """Return the settings of each table in a table, by the name that the user chose, with keys in their official
     spelling."""
-    found: dict[str, dict[str, Value]] = {}
+    found: dict[str, dict[str, Held]] = {}
     for path, value in values.items():
         if path[0] == table:
             found.setdefault(spelled(path[1]), {})[_field(path)] = value
@@ -280,32 +277,36 @@ def _field(path: Path) -> str:
     return path[-1].replace("-", "_")
 
 
-def _prices(values: Mapping[Path, Value]) -> dict[str, Price]:
+def _prices(values: Mapping[Path, Held]) -> dict[str, Price]:
     """Return the price of each model that has one for both directions."""
     halves = {path[1] for path, _ in _half_prices(values)}
+    amounts = cast("Mapping[Path, Decimal]", values)  # as those of prices are
     return {
-        path[1]: Price(value, values[("prices", path[1], "output")], values.get(("prices", path[1], "cached-input")))
-        for path, value in values.items()
+        path[1]: Price(value, amounts[("prices", path[1], "output")], amounts.get(("prices", path[1], "cached-input")))
+        for path, value in amounts.items()
         if path[0] == "prices" and path[2] == "input" and path[1] not in halves
     }
 
 
-def _project(values: Mapping[Path, Value]) -> Settings:
+def _project(values: Mapping[Path, Held]) -> Settings:
     """Return the project's part of the settings."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     dialects, relations, schemas = (_pairs(values, name) for name in ("dialects", "relations", "schemas"))
     globs = dict.fromkeys(path[1] for path in values if path[0] == "per-glob")
     per_glob = tuple(
-        GlobSettings(glob, **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)})
+        replace(
+            GlobSettings(glob), **{path[2]: each for path, each in values.items() if path[:2] == ("per-glob", glob)}
+        )
         for glob in globs
     )
     site = {f"site_{_field(path)}": value for path, value in values.items() if path[0] == "site"}
-    return Settings(**plain, **site, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
+    tables = Settings(dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
+    return replace(tables, **plain, **site)
 
 
-def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], ...]:
-    """Return the keys of a table with their values, in the order written."""
-    return tuple((path[1], value) for path, value in values.items() if path[0] == table)
+def _pairs(values: Mapping[Path, Held], table: str) -> tuple[tuple[str, str], ...]:
+    """Return the keys of a table of texts with their values, in the order written."""
+    return tuple((path[1], cast("str", value)) for path, value in values.items() if path[0] == table)
 
 
 # What a value in a settings file must be: for each kind the words for a message and the check.  In: a value as the
@@ -315,16 +316,16 @@ def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], .
 MIB = 1024 * 1024
 
 
-def _text(raw: Value) -> str | None:
+def _text(raw: Raw) -> str | None:
     return raw if isinstance(raw, str) and raw and raw.isprintable() else None
 
 
-def _url(raw: Value) -> str | None:
+def _url(raw: Raw) -> str | None:
     text = _text(raw)
     return text if text and text.startswith(("http://", "https://")) and " " not in text else None
 
 
-def _signal(raw: Value) -> str | None:
+def _signal(raw: Raw) -> str | None:
     """Return a content signal as it is sent (contentsignals.org)."""
     parts = (
         [[each.strip() for each in part.split("=")] for part in raw.lower().split(",")] if isinstance(raw, str) else []
@@ -334,15 +335,20 @@ def _signal(raw: Value) -> str | None:
     return ", ".join("=".join(each) for each in parts) if fits and parts and len(set(names)) == len(names) else None
 
 
-def _variable(raw: Value) -> str | None:
+def _one_of(raw: Raw, words: Collection[str]) -> str | None:
+    return raw if isinstance(raw, str) and raw in words else None
+
+
+def _variable(raw: Raw) -> str | None:
     return raw if isinstance(raw, str) and raw.isascii() and raw.isidentifier() else None
 
 
-def _texts(raw: Value) -> tuple[str, ...] | None:
-    return tuple(raw) if isinstance(raw, list) and all(_text(each) for each in raw) else None
+def _texts(raw: Raw) -> tuple[str, ...] | None:
+    fits = isinstance(raw, list) and all(_text(each) for each in raw)
+    return tuple(cast("list[str]", raw)) if fits else None
 
 
-def _nav(raw: Value, depth: int = 4) -> Value:
+def _nav(raw: Raw, depth: int = 4) -> list[Raw] | None:
     """Return a list of paths, or of tables that give titles a path or a list."""
     if not isinstance(raw, list) or not depth:
         return None
@@ -350,52 +356,49 @@ def _nav(raw: Value, depth: int = 4) -> Value:
     return raw if all(_nav(part, depth - 1) if isinstance(part, list) else _text(part) for part in parts) else None
 
 
-def _whole(raw: Value) -> int | None:
+def _whole(raw: Raw) -> int | None:
     # Nothing that is counted here needs more than 2^53, and larger numbers are typing mistakes.
     return raw if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 2**53 else None
 
 
-def _store(raw: Value) -> str | None:
+def _store(raw: Raw) -> str | None:
     text = _text(raw)
     return text if isinstance(text, str) and (text.startswith("/") or "://" in text or text[1:3] == ":\\") else None
 
 
-def _count(raw: Value) -> int | None:
+def _count(raw: Raw) -> int | None:
     return _whole(raw) or None
 
 
-def _mebibytes(raw: Value) -> int | None:
+def _mebibytes(raw: Raw) -> int | None:
     count = _count(raw)
     return count * MIB if count else None
 
 
-def _number(raw: Value) -> Decimal | None:
+def _number(raw: Raw) -> Decimal | None:
     number = Decimal(raw) if isinstance(raw, int | Decimal) and not isinstance(raw, bool) else None
     return number if number is not None and number.is_finite() and 0 <= number <= 2**53 else None
 
 
-def _seconds(raw: Value) -> float | None:
+def _seconds(raw: Raw) -> float | None:
     number = _number(raw)
     return float(number) if number else None
 
 
-def _amount(raw: Value) -> Value:
+def _amount(raw: Raw) -> float | None:
     found = _number(raw)
     return None if found is None or found > 2 else float(found)
 
 
-KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
+KINDS: Mapping[str, tuple[str, Callable[[Raw], Held | None]]] = {
     "text": ("a text", _text),
     "texts": ("a list of texts", _texts),
     "nav": ("a list of paths, and of titles with a path or a list", _nav),
     "flag": ("true or false", lambda raw: raw if isinstance(raw, bool) else None),
     "url": ("a URL that starts with http:// or https://", _url),
-    "api": ('"chat" or "responses"', lambda raw: raw if raw in ("chat", "responses") else None),
-    "protocol": (
-        '"openai", "anthropic" or "google"',
-        lambda raw: raw if isinstance(raw, str) and raw in PROTOCOLS else None,
-    ),
-    "history": ('"off", "summary" or "full"', lambda raw: raw if raw in ("off", "summary", "full") else None),
+    "api": ('"chat" or "responses"', lambda raw: _one_of(raw, ("chat", "responses"))),
+    "protocol": ('"openai", "anthropic" or "google"', lambda raw: _one_of(raw, PROTOCOLS)),
+    "history": ('"off", "summary" or "full"', lambda raw: _one_of(raw, ("off", "summary", "full"))),
     "store": ("an absolute path, or an address such as postgresql://HOST/DATABASE", _store),
     "variable": ("the name of an environment variable", _variable),
     "signal": ("`yes` or `no` for some of `search`, `ai-input` and `ai-train`", _signal),
@@ -424,7 +427,7 @@ _LINE = regex(rf"[ \t\ufeff]*(?:\[\[?[ \t]*(?P<header>{_DOTTED})[ \t]*\]|(?P<key
 _PLACE = regex(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
 
 
-def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Problem]]:
+def load(text: str, inside: Path = ()) -> tuple[dict[str, Raw], list[Problem]]:
     """Return the table at ``inside`` (empty where there is none), and a problem when the text is no TOML."""
     if len(text) > MAX_SETTINGS_CHARACTERS:
         return {}, [_problem(f"the settings are longer than {MAX_SETTINGS_CHARACTERS:,} characters", Span(0, 0))]
@@ -434,7 +437,7 @@ def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Proble
     try:
         # A byte-order mark becomes a space, so that every offset stays what it is.
         marked = " " + text[1:] if text.startswith("\ufeff") else text
-        tree: Value = tomllib.loads(marked, parse_float=Decimal)
+        tree: Raw = tomllib.loads(marked, parse_float=Decimal)
     except RecursionError:
         return {}, [_problem("the settings are nested too deeply", Span(0, 0))]
     except ValueError as error:
