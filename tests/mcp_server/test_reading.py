@@ -99,6 +99,15 @@ def test_a_long_document_is_read_in_pieces_that_begin_at_headings(folder: Path):
     assert text == FILES["long.md"] and pieces > 5
 
 
+def test_whole_numbers_may_be_written_with_a_fraction(folder: Path):
+    """1.0 is an integer of JSON Schema."""
+    assert answer(folder, "search", query="words", limit=1.0) == answer(folder, "search", query="words", limit=1)
+    given = {"document": "long.md", "start_line": 9, "max_tokens": 1_000}
+    floats = {name: float(each) if isinstance(each, int) else each for name, each in given.items()}
+    found = call(folder, "read", floats).structured_content
+    assert json.dumps(found) == json.dumps(answer(folder, "read", **given))
+
+
 def test_outline_links_and_list(folder: Path):
     outline = answer(folder, "outline", document="pier")
     assert [(each["text"], each["section"]) for each in outline["headings"]] == [

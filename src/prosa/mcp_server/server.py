@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
 
 from mcp import types
@@ -29,7 +29,7 @@ from prosa.diagnostics.nearest import UnknownName
 from prosa.mcp_server.programs import Offered, Programs
 from prosa.mcp_server.skills import SCHEME as SKILL_SCHEME
 from prosa.mcp_server.skills import SkillAnswers, add_skills
-from prosa.mcp_server.tools import READ_TOOLS, ReadTool
+from prosa.mcp_server.tools import READ_TOOLS, Arguments, ReadTool
 from prosa.render.json import dump
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
@@ -92,7 +92,7 @@ class Answers:
             if wrong := argument_problems(tool.parameters, given):
                 return _failed("\n".join(wrong))
             try:
-                return _answered(await self._read(tool.ask, self.site, self.scope, given))
+                return _answered(await self._read(tool.ask, self.site, self.scope, cast("Arguments", given)))
             except _ANSWERED as error:
                 return _failed(self._words(error))
         offered = await asyncio.to_thread(self.programs.named, params.name, to_run=True)
@@ -273,7 +273,7 @@ def _program_tool(each: Offered) -> types.Tool:
     )
 
 
-def _object_schema(schema: Value) -> dict[str, Value]:
+def _object_schema(schema: Mapping[str, Value] | bool) -> dict[str, Value]:
     return schema if isinstance(schema, dict) and schema.get("type") == "object" else {"type": "object"}
 
 

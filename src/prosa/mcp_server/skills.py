@@ -154,7 +154,7 @@ def add_skills(server: Server[Any], answers: SkillAnswers) -> None:
 
 
 def _entry(skill: PublishedSkill) -> dict[str, Value]:
-    listed = [
+    listed: list[Value] = [
         {"uri": _uri(skill.name, each.path), "digest": f"sha256:{each.digest}", "size": each.size}
         for each in skill.files
     ]

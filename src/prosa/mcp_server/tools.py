@@ -7,15 +7,35 @@ plain data that satisfies the output schema. Nothing runs here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from msgspec import Struct
 
 from prosa.app.site import agents
 from prosa.app.site.live import LiveSite
 from prosa.data import Value
+from prosa.dialects import DialectName
 
-Ask: TypeAlias = Callable[[LiveSite, agents.CheckScope, Mapping[str, Value]], Mapping[str, Value]]
+Arguments = TypedDict(
+    "Arguments",
+    {
+        "query": str,
+        "limit": float,  # 1.0 is a whole number of JSON Schema
+        "where": str,
+        "dialects": list[str],
+        "document": str,
+        "section": str,
+        "start_line": float,
+        "max_tokens": float,
+        "text": str,
+        "as": DialectName,
+        "cursor": str,
+    },
+    total=False,
+)
+"""The arguments of all tools together: each takes those of its schema, which has checked them."""
+
+Ask: TypeAlias = Callable[[LiveSite, agents.CheckScope, Arguments], Mapping[str, Value]]
 """From a site, what its owner chose for checks, and the arguments to the answer."""
 
 _TEXT: Value = {"type": "string"}
@@ -40,35 +60,35 @@ class ReadTool(Struct, frozen=True):
     ask: Ask
 
 
-def _search(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _search(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     return agents.search(
         site,
         given["query"],
-        limit=given.get("limit", 10),
+        limit=int(given.get("limit", 10)),
         where=given.get("where", ""),
         dialects=given.get("dialects", ()),
     )
 
 
-def _read(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _read(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     return agents.read(
         site,
         given["document"],
         section=given.get("section", ""),
-        start_line=given.get("start_line", 1),
-        max_tokens=given.get("max_tokens", agents.READ_TOKENS),
+        start_line=int(given.get("start_line", 1)),
+        max_tokens=int(given.get("max_tokens", agents.READ_TOKENS)),
     )
 
 
-def _outline(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _outline(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     return agents.outline(site, given["document"])
 
 
-def _links(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _links(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     return agents.links(site, given["document"])
 
 
-def _check(site: LiveSite, scope: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _check(site: LiveSite, scope: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     document, text = given.get("document", ""), given.get("text", "")
     if not document and not text and scope.changed_since is not None:
         return agents.check_changed(site, scope, given.get("as"))
@@ -77,7 +97,7 @@ def _check(site: LiveSite, scope: agents.CheckScope, given: Mapping[str, Value])
     return agents.check(site, scope, document=document, text=text, dialect=given.get("as"))
 
 
-def _list(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _list(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
     return agents.listing(site, where=given.get("where", ""), cursor=given.get("cursor", ""))
 
 

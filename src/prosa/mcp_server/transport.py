@@ -68,20 +68,21 @@ class _MessageTypes:
     def __init__(self) -> None:
         self.jsonrpc_message_adapter = self
 
-    def __getattr__(self, name: str) -> Value:
+    def __getattr__(self, name: str) -> object:
         """Return what the library's types have."""
         return getattr(mcp_types, name)
 
-    def validate_json(self, line: str, **named: Value) -> JSONRPCMessage:
+    def validate_json(self, line: str, *, by_name: bool | None = None) -> JSONRPCMessage:
         """Return the message in a line. Raises `ValidationError`, and `WrongId`."""
-        message = mcp_types.jsonrpc_message_adapter.validate_json(line, **named)
-        if isinstance(message, JSONRPCNotification) and "id" in (_decoded(line) or ()):
+        message = mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=by_name)
+        is_notification = isinstance(message, JSONRPCNotification)
+        if is_notification and isinstance(data := _decoded(line), dict) and "id" in data:
             raise WrongId("an id is a string or a whole number")
         return message
 
-    def validate_python(self, message: Value, **named: Value) -> JSONRPCMessage:
+    def validate_python(self, message: Value, *, by_name: bool | None = None) -> JSONRPCMessage:
         """Return the message in the body of a request over HTTP. Raises `ValidationError`."""
-        read = mcp_types.jsonrpc_message_adapter.validate_python(message, **named)
+        read = mcp_types.jsonrpc_message_adapter.validate_python(message, by_name=by_name)
         if isinstance(read, JSONRPCNotification) and isinstance(message, dict) and "id" in message:
             return JSONRPCRequest.model_validate(message)
         return read
@@ -125,17 +126,18 @@ def refusal(error: ValidationError | WrongId) -> JSONRPCError | None:
     if is_answer or ("method" in fields and "id" not in fields):
         return None
     number = fields.get("id")
-    is_id = type(number) is int or (isinstance(number, str) and not has_surrogate(number))
+    known = number if type(number) is int or (isinstance(number, str) and not has_surrogate(number)) else None
     error_data = ErrorData(code=code, message=message, data=reason)
-    return JSONRPCError(jsonrpc="2.0", id=number if is_id else None, error=error_data)
+    return JSONRPCError(jsonrpc="2.0", id=known, error=error_data)
 
 
 def _decoded(line: str) -> Value:
     """Return what Python reads in a line that the library refuses, such as half of a surrogate pair."""
     try:
-        return json.loads(line)
+        value: Value = json.loads(line)
     except (ValueError, RecursionError):
         return None
+    return value
 
 
 def http_application(
