@@ -13,6 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, cast
 
+from msgspec.structs import replace
+
 from prosa.api.checked import require_types
 from prosa.app.options import (
     NO_RIGHTS,
@@ -150,7 +152,7 @@ def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | No
     return None, given
 
 
-def require_provider(given: Value) -> None:
+def require_provider(given: T) -> None:
     """Raise TypeError for anything but a provider or None."""
     if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
         raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
@@ -168,21 +170,23 @@ def options_of(
 ) -> Options:
     """Return the options that the keywords of a call say, with the service that the prefix of their model selects (X7);
     ``own`` is a provider that replaces all, with its own names of models."""
-    chosen: dict[str, Value] = {}
+    chosen: dict[str, object] = {}
     for record in (ModelOptions, ServiceOptions, LimitOptions, ReadingOptions):
         chosen |= fields_of(record, given)
-    if chosen.get("root") is not None:
-        chosen["root"] = Path(chosen["root"])
-    if chosen.get("max_cost") is not None:
-        chosen["max_cost"] = cap_of(chosen["max_cost"])
-    keywords = cast("RecordingKeywords", given)
-    options = Options(
+    keywords = cast("RunOptions", given)
+    if (root := keywords.get("root")) is not None:
+        chosen["root"] = Path(root)
+    if (cap := keywords.get("max_cost")) is not None:
+        chosen["max_cost"] = cap_of(cap)
+    options = replace(
+        Options(
+            provider=provider,
+            site_rights=site_rights,
+            recording=_recorded_in(keywords.get("record"), keywords.get("replay")),
+            output_schema=deepcopy(output_schema),  # what is made of a schema is kept, and its owner may change it
+            journal=journal,
+        ),
         **chosen,
-        provider=provider,
-        site_rights=site_rights,
-        recording=_recorded_in(keywords.get("record"), keywords.get("replay")),
-        output_schema=deepcopy(output_schema),  # what is made of a schema is kept, and its owner may change it
-        journal=journal,
     )
     if own is not None or "/" not in (options.model_name or ""):
         return options

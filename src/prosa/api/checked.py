@@ -16,6 +16,7 @@ from prosa.data import Value
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Kind = TypeVar("Kind")
 
 
 def checked(work: Callable[P, T]) -> Callable[P, T]:
@@ -43,7 +44,7 @@ def require_types(
 
 
 @cache
-def _kinds_of(work: Callable[..., object], record: type | None) -> dict[str, tuple[Value, str]]:
+def _kinds_of(work: Callable[..., object], record: type | None) -> dict[str, tuple[object, str]]:
     """Return the type of each parameter, and how it is written."""
     written = {name: kind for name, kind in work.__annotations__.items() if name not in ("return", "options")}
     hints = get_type_hints(SimpleNamespace(__annotations__=written), getattr(work, "__globals__", {}))
@@ -51,10 +52,9 @@ def _kinds_of(work: Callable[..., object], record: type | None) -> dict[str, tup
     return kinds | {each.name: (each.annotation, each.type) for each in (declared(record) if record else ())}
 
 
-def _fits(value: T, kind: Value) -> bool:
+def _fits(value: T, kind: Kind) -> bool:
     """Return whether a value is of a type, as far as the type can be asked."""
-    origin: Value = get_origin(kind)
-    parts = get_args(kind)
+    origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return any(_fits(value, each) for each in parts)
     if origin is Literal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Generic, Unpack, cast
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from prosa.api.arguments import (
     A_PROVIDER,
     RunOptions,
+    T,
     environment_of,
     journal_of,
     log,
@@ -92,22 +93,23 @@ class _Typed(Generic[Output]):
     def of(self, result: RunResult) -> RunResult[Output]:
         """Return the result with its output as a value of the type. Raises `OutputRefused`."""
         try:
-            return replace(result, output=convert(result.output, self.type, dec_hook=_validated))
+            output = convert(result.output, self.type, dec_hook=_validated)
         except ValidationError as error:
             name = getattr(self.type, "__name__", str(self.type))
             hint = "the schema of the program allows it: let the schema and the type say the same"
             raise OutputRefused(f"the output does not fit {name}: {error}", hint=hint) from None
+        return replace(cast("RunResult[Output]", result), output=output)
 
 
-def _validated(kind: type, data: Value) -> Value:
+def _validated(kind: type[T], data: Value) -> T:
     """Return a model of pydantic, or of what has its method."""
-    validate = getattr(kind, "model_validate", None)
+    validate: Callable[[Value], T] | None = getattr(kind, "model_validate", None)
     if validate is None:
         raise ValidationError(f"Expected `{kind.__name__}`, which no data becomes")
     return validate(data)
 
 
-def _require_provider(provider: Value) -> None:
+def _require_provider(provider: T) -> None:
     """Raise TypeError for anything but a provider: a name does not choose one here."""
     if isinstance(provider, str):
         raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")

@@ -124,7 +124,7 @@ def _options_of(record: type) -> Mapping[str, DeclaredOption]:
     return found
 
 
-def fields_of(record: type, chosen: Mapping[str, Value]) -> dict[str, Value]:
+def fields_of(record: type, chosen: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of `Options` that the keywords of a record fill."""
     return {each.option.field or each.name: chosen[each.name] for each in declared(record) if each.name in chosen}
 
