@@ -7,13 +7,13 @@ problem at once. Tokens are not verified. OAuth 2 is a bearer token that the cal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Plain, Value
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth, Contract, read_contract
@@ -68,13 +68,13 @@ class Request(Struct, frozen=True):
         query = urlencode(self.sent_query(show=show), safe="*", quote_via=quote)
         return f"{self.url}?{query}" if query else self.url
 
-    def as_dict(self, *, show: bool = False) -> dict[str, Plain]:
+    def as_dict(self, *, show: bool = False) -> dict[str, Value]:
         """Return the keys of `prosa call --dry-run --format json`."""
         return {
             "method": self.method,
             "url": self.url,
             "query": [list(pair) for pair in self.sent_query(show=show)],
-            "headers": self.sent_headers(show=show),
+            "headers": cast("dict[str, Value]", self.sent_headers(show=show)),
             "body": self.body,
         }
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.web.answer import NEVER, Receive, Send, answer
 
 EVENTS = "text/event-stream"
@@ -19,7 +20,7 @@ SEND_SECONDS = 60.0
 """How long a client may stop reading."""
 
 
-def written(name: str, data: dict[str, Value]) -> bytes:
+def written(name: str, data: Mapping[str, Plain]) -> bytes:
     """Return one event. JSON in ASCII contains no line ends."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
 

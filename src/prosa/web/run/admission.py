@@ -7,7 +7,7 @@ have (H20). A token in a URL is ignored.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
 from prosa.data import JsonError, Value, parse_json
@@ -73,7 +73,7 @@ def document_below(scope: Scope, web: Web, area: str) -> Document:
     """Return the published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
     path = below(scope, web, area)
     try:
-        found: Value = locate.locate(web.site, path) if path is not None else None
+        found = locate.locate(web.site, path) if path is not None else None
     except FileProblem:
         found = None
     if not isinstance(found, locate.Document):
@@ -162,4 +162,4 @@ def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
 def _texts(value: Value) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise Refused(400, "The body must be an object of texts.")
-    return value
+    return cast("dict[str, str]", value)

@@ -185,7 +185,7 @@ def program_action(reading: DialectReading[object], path: str, prefix: str = "")
     if model is None:
         return ()
     url, schema = md_url(path), input_schema(model)
-    action = {
+    action: dict[str, Value] = {
         "id": action_id(path),
         "title": " ".join(f"Run {model.name}: {model.description}".split())[:MAX_TITLE],
         "method": "POST",
@@ -221,7 +221,7 @@ def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
     return value if isinstance(value, dict | bool) else {}
 
 
-def _examples(schema: Mapping[str, Value]) -> list[dict[str, Value]]:
+def _examples(schema: Mapping[str, Value]) -> list[Value]:
     """Return the examples that the author gave for the input."""
     found = schema.get("examples")
     return [{"request": {"body": each}} for each in found] if isinstance(found, list) else []
