@@ -16,7 +16,8 @@ from prosa.dialects.table import known_dialect
 from prosa.regex import regex
 
 if TYPE_CHECKING:
-    from prosa.data import Value
+    from collections.abc import Sequence
+
     from prosa.records.run import StorePlace
 
 _SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
@@ -101,7 +102,7 @@ class OutputFile(argparse.Action):
         self,
         parser: argparse.ArgumentParser,  # noqa: ARG002 - argparse gives it
         namespace: argparse.Namespace,
-        values: Value,
+        values: str | Sequence[object] | None,
         option_string: str | None = None,  # noqa: ARG002 - argparse gives it
     ) -> None:
         """Keep both."""

@@ -22,7 +22,7 @@ from prosa.cli.argument_types import count, dollars, output_file
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, INTERRUPTED, OK, say
-from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
+from prosa.cli.options import add_limits, add_model, add_options, add_otel, journal_of, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import BatchWatch, watch_batch
 from prosa.cli.run.delivery import require_writable
@@ -288,8 +288,7 @@ def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:
 
 
 def _options(args: argparse.Namespace, console: Console) -> Options:
-    journal = JournalOptions("batch", **values_of(JournalOptions, args))
-    return replace(options_from(args, console.environ), journal=journal)
+    return replace(options_from(args, console.environ), journal=journal_of("batch", args))
 
 
 def _stdin(console: Console) -> Callable[[int], bytes]:

@@ -43,7 +43,7 @@ TYPES: Mapping[str, str] = {
 
 def index(version: str) -> dict[str, Value]:
     """Return every command with its summary and its effects, and what describes one of them."""
-    commands = [{"name": each.name, "summary": each.summary, **_effects(each)} for each in COMMANDS]
+    commands: list[Value] = [{"name": each.name, "summary": each.summary, **_effects(each)} for each in COMMANDS]
     return {"version": version, "commands": commands, "exit": _exit(), "more": "prosa help COMMAND --format json"}
 
 

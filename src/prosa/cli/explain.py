@@ -59,7 +59,7 @@ def overview() -> str:
 
 def lists() -> dict[str, Value]:
     """Return what `overview` shows, as data."""
-    rules = [
+    rules: list[Value] = [
         {"code": each.code, "name": each.name, "severity": each.severity, "strict": each.strict} for each in all_rules()
     ]
     return {"rules": rules, "dialects": [{"name": row.name, "title": row.title} for row in DIALECTS]}

@@ -19,7 +19,7 @@ from prosa.cli.console import Console
 from prosa.cli.options import add_model, add_options, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.process import collect_often
-from prosa.data import Value
+from prosa.data import Plain
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
@@ -179,7 +179,7 @@ def _config(args: argparse.Namespace, console: Console) -> int:
 
 
 def _snippet(client: str, name: str, words: list[str]) -> str:
-    started: dict[str, Value] = {"command": "prosa", "args": words}
+    started: dict[str, Plain] = {"command": "prosa", "args": words}
     if client == "codex":
         return f'[mcp_servers.{json.dumps(name)}]\ncommand = "prosa"\nargs = {json.dumps(words)}'
     key = {"vscode": "servers", "zed": "context_servers"}.get(client, "mcpServers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from msgspec import Struct
 from prosa.cli.console import Console
 from prosa.cli.documents import add_format
 from prosa.cli.parser import WrongUse
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.diagnostics.nearest import nearest
 
 if TYPE_CHECKING:
@@ -79,14 +79,14 @@ def _write_all(files: dict[Path, str], then: str, args: argparse.Namespace, cons
     """Write new files and say what comes next."""
     _write(files, console, dry_run=args.dry_run, folders=len(files) > 1 or args.kind == "evals")
     would = "".join(f"would write: {each}\n" for each in files) if args.dry_run else ""
-    data = {"files": [str(each) for each in files], "written": not args.dry_run, "next": then}
+    data: dict[str, Plain] = {"files": [str(each) for each in files], "written": not args.dry_run, "next": then}
     _put(data, would, args, console)
     if not args.dry_run:
         console.note(f"next: {then}")
     return 0
 
 
-def _put(data: dict[str, Value], text: str, args: argparse.Namespace, console: Console) -> None:
+def _put(data: Mapping[str, Plain], text: str, args: argparse.Namespace, console: Console) -> None:
     """Print the answer in the requested format."""
     from prosa.render.json import dump
 

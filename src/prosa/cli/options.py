@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prosa.app.options import (
     NO_SCRIPT,
     NO_SCRIPT_HINT,
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 Container = argparse.ArgumentParser | argparse._ArgumentGroup  # noqa: SLF001 - argparse has no public name for a group
 """What takes arguments: a parser, or a group of its help."""
 
-TYPES: Mapping[Kind, Callable[[str], Value]] = {
+TYPES: Mapping[Kind, Callable[[str], object]] = {
     "count": types.count,
     "number": types.number,
     "seconds": types.duration,
@@ -92,9 +94,9 @@ def _add(container: Container, each: DeclaredOption, words: str) -> None:
         )
 
 
-def values_of(record: type, args: argparse.Namespace) -> dict[str, Value]:
+def values_of(record: type, args: argparse.Namespace) -> dict[str, object]:
     """Return the options of a record that the arguments of a command have, by name."""
-    found: dict[str, Value] = {}
+    found: dict[str, object] = {}
     for each in declared(record):
         if hasattr(args, each.dest):
             value = getattr(args, each.dest)
@@ -145,16 +147,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def options_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Options:
     """Return the options of a run. Raises `WrongUse` for scripted replies without a file."""
-    chosen: dict[str, Value] = {}
+    chosen: dict[str, object] = {}
     for record in KEYWORDS:
         chosen |= fields_of(record, values_of(record, args))
-    options = Options(
+    options = replace(
+        Options(
+            site_rights=rights_from(args),
+            recording=recording_from(args),
+            otel=otel_from(args),
+            journal=journal_from(args),
+            output_schema=_output_schema(args),
+        ),
         **chosen,
-        site_rights=rights_from(args),
-        recording=recording_from(args),
-        otel=otel_from(args),
-        journal=journal_from(args),
-        output_schema=_output_schema(args),
     )
     if options.lacks_script:
         raise WrongUse(f"--model {options.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
@@ -291,7 +295,12 @@ def journal_from(args: argparse.Namespace) -> JournalOptions | None:
     if getattr(args, "door", None) is None:
         return None
     again = {"command": args.door, "argv": list(args.call), "folder": str(Path.cwd())} if args.call else None
-    return JournalOptions(door=args.door, again=again, **values_of(JournalOptions, args))
+    return replace(journal_of(args.door, args), again=again)
+
+
+def journal_of(door: str, args: argparse.Namespace) -> JournalOptions:
+    """Return the journal for the runs of a door that starts no call again."""
+    return replace(JournalOptions(door), **values_of(JournalOptions, args))
 
 
 CONTEXTS = ("document", "section", "none")

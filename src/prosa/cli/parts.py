@@ -20,7 +20,7 @@ from prosa.cli.parser import Parser, WrongUse
 
 if TYPE_CHECKING:
     from prosa.cli.console import Console
-    from prosa.data import Value
+    from prosa.data import Plain, Value
 
 BYTES = 2
 """Bytes of JSON to a token at least; measured with three tokenizers, real answers have 2.7 to 3.6."""
@@ -106,17 +106,19 @@ def put_part(
     return status
 
 
-def _answer(document: Value, part: Part, keys: Sequence[str]) -> Value:
+def _answer(document: list[Value] | dict[str, Value], part: Part, keys: Sequence[str]) -> Plain:
     """Return an answer with the part of its lists, and `next` where there is more."""
     from prosa.render.json import dump
 
     if isinstance(document, list):
         rows, cursor = _cut([("", row) for row in document], part)
         return [row for _, row in rows] + ([{"next": cursor}] if cursor else [])
-    keys = [key for key in keys if isinstance(document.get(key), list)]
-    around = len(dump({name: None if name in keys else each for name, each in document.items()}, compact=True).encode())
-    rows, cursor = _cut([(key, row) for key in keys for row in document[key]], part, around)
-    cut = {key: [row for name, row in rows if name == key] for key in keys}
+    lists = {key: found for key in keys if isinstance(found := document.get(key), list)}
+    around = len(
+        dump({name: None if name in lists else each for name, each in document.items()}, compact=True).encode()
+    )
+    rows, cursor = _cut([(key, row) for key, found in lists.items() for row in found], part, around)
+    cut = {key: [row for name, row in rows if name == key] for key in lists}
     more = {"more": bool(cursor)} if "more" in document else {}
     return {**document, **cut, **more, **({"next": cursor} if cursor else {})}
 

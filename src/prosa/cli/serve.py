@@ -38,11 +38,11 @@ from prosa.cli.options import add_options, with_service
 from prosa.cli.parser import WrongUse
 from prosa.cli.process import collect_often
 from prosa.cli.site import add_site_options, base_of, live_site
-from prosa.data import Value
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
+    from prosa.web.answer import Asgi
     from prosa.web.app import SiteApp
     from prosa.web.limits import Proxies
     from prosa.web.log import AccessLog, BackgroundLines
@@ -125,7 +125,7 @@ def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Run
     return SiteApp(web, guard)
 
 
-def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Value]:
+def _agents(console: Console, site: LiveSite, app: SiteApp) -> Asgi:
     """Return what answers agents: the tools that read, and programs as prompts. The site itself guards it."""
     from prosa.app.options import Options
     from prosa.app.run.world import server_budget, system_clock
@@ -202,17 +202,17 @@ def _write(descriptor: int, text: str) -> None:
             data = data[os.write(descriptor, data) :]
 
 
-def application(name: str) -> Callable[..., Value]:
+def application(name: str) -> Asgi:
     """Return the user's own ASGI application. It is imported, and so run, because the user names it. Raises
     `WrongUse`."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute.isidentifier():
         raise WrongUse(f"--api {name}: expected FILE.py:NAME or MODULE:NAME")
     module = _file_module(Path(place)) if place.endswith(".py") else _module(place)
-    found = getattr(module, attribute, None)
+    found: Asgi | None = getattr(module, attribute, None)
     if not callable(found):
         raise WrongUse(f"--api {name}: there is no application called {attribute} in {place}")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _module(name: str) -> ModuleType:

@@ -13,12 +13,12 @@ from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.documents import DEFAULT_MAX_SIZE
 from prosa.cli.parser import WrongUse
-from prosa.data import Value
 from prosa.site.layout import LAYOUTS
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
+    from prosa.web.run.runner import Runner
 
 
 def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) -> None:
@@ -65,8 +65,8 @@ def base_of(args: argparse.Namespace) -> tuple[str, str]:
 
 @contextmanager
 def live_site(
-    args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Value] = lambda _: None
-) -> Iterator[tuple[LiveSite, Value]]:
+    args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Runner | None] = lambda _: None
+) -> Iterator[tuple[LiveSite, Runner | None]]:
     """Return the site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.app.settings import settings_for
     from prosa.app.site.keeper import SiteOptions

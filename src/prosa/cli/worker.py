@@ -19,7 +19,7 @@ from prosa.app.options import JournalOptions, Options
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK, say
-from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
+from prosa.cli.options import add_limits, add_model, add_options, add_otel, journal_of, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.interaction import stopping
 
@@ -133,5 +133,4 @@ def _teller(console: Console) -> Callable[[Worked], None]:
 
 
 def _options(args: argparse.Namespace, console: Console) -> Options:
-    journal = JournalOptions("mail", **values_of(JournalOptions, args))
-    return replace(options_from(args, console.environ), journal=journal)
+    return replace(options_from(args, console.environ), journal=journal_of("mail", args))

@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from prosa.app.options import AgentKeywords
-from prosa.data import Value
 from prosa.records.agent import AgentTrace
 from prosa.runtime.errors import RunError
 
@@ -129,19 +128,19 @@ def agent_choices(texts: tuple[str, ...], model: str | None = None) -> tuple[Age
     return tuple(chosen)
 
 
-def agent_options(given: Mapping[str, Value] | AgentKeywords, models: Sequence[str] = ()) -> AgentOptions:
+def agent_options(given: Mapping[str, object], models: Sequence[str] = ()) -> AgentOptions:
     """Return the options of keywords; ``models`` are tried with each agent that names none."""
-    given = cast("AgentKeywords", given)  # the parser of the command makes them of these keywords
-    texts = given.get("agents") or ()
+    keywords = cast("AgentKeywords", given)  # the parser of the command makes them of these keywords
+    texts = keywords.get("agents") or ()
     named = (texts,) if isinstance(texts, str) else tuple(texts)
     agents = dict.fromkeys(each for model in models or (None,) for each in agent_choices(named, model))
-    out = given.get("workspace_out")
+    out = keywords.get("workspace_out")
     return AgentOptions(
         agents=tuple(agents),
-        trust=bool(given.get("trust_agent")),
-        home=given.get("agent_home") or "fresh",
-        timeout=given.get("agent_timeout") or DEFAULT_TIMEOUT,
-        max_calls=given.get("max_calls") or DEFAULT_CALLS,
+        trust=bool(keywords.get("trust_agent")),
+        home=keywords.get("agent_home") or "fresh",
+        timeout=keywords.get("agent_timeout") or DEFAULT_TIMEOUT,
+        max_calls=keywords.get("max_calls") or DEFAULT_CALLS,
         workspace_out=None if out is None else Path(out),
     )
 

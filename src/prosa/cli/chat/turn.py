@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec.structs import replace
 
@@ -32,6 +32,7 @@ from prosa.cli.progress import Watch, watch
 from prosa.cli.run.delivery import as_json
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
+from prosa.data import Value
 from prosa.runtime.budget import Ledger
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
@@ -135,7 +136,8 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
         console.err(as_json(runs[0].as_dict()))
     else:
         data = progress.together(args.file.name, failure).as_dict()
-        replies = [{"reply": each.pop("script"), **each} for each in data.pop("scripts")]
+        scripts = cast("list[dict[str, Value]]", data.pop("scripts"))
+        replies = [{"reply": each.pop("script"), **each} for each in scripts]
         console.err(as_json({**data, "replies": replies}))
 
 

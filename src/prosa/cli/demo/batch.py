@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER
 from prosa.cli.demo.stage import folded, show_page
-from prosa.data import Value
+from prosa.data import Plain, Value
 
 if TYPE_CHECKING:
     from prosa.app.evals.reports import Subject
@@ -101,7 +101,7 @@ def tour_letters(console: Console) -> int:
     return 0 if len(found) == len(rows) else 1
 
 
-def _write(folder: Path, rows: Sequence[Value]) -> None:
+def _write(folder: Path, rows: Sequence[Plain]) -> None:
     (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in rows), encoding="utf-8")
 
 

@@ -236,7 +236,7 @@ def _about(field: InputField) -> str:
     return ", ".join(part for part in parts if part) + (f"; {field.description}" if field.description else "")
 
 
-def _outputs(schema: Value) -> list[tuple[str, str]]:
+def _outputs(schema: Mapping[str, Value] | bool) -> list[tuple[str, str]]:
     from prosa.schema import describe_inputs
 
     fields = describe_inputs(schema)
