@@ -145,6 +145,14 @@ def test_x28_a_problem_in_a_block_has_its_place():
     assert model.cases[0].value("input") is MISSING
 
 
+@pytest.mark.parametrize("grade", ["3", "null", "true", '{"a": 1}'])
+def test_x28_a_grade_that_is_no_question_is_reported_and_shown(grade: str):
+    text = f"---\ntests: a.md\n---\n\n## A\n\n```json grade\n{grade}\n```\n"
+    reading = open_document(SourceText(text, "a.test.md"))
+    assert [each.rule for each in reading.problems] == ["bad-grade"]
+    assert reading.facts()["cases"] == [{"name": "A", "line": 5, "input": {}}]
+
+
 def test_x28_an_indented_block_is_read_all_the_same():
     model = suite("---\ntests: a.md\n---\n\n## A\n\n  ```yaml input\n  a: {b: 1}\n  ```\n")
     assert model.cases[0].value("input") == {"a": {"b": 1}}

@@ -72,7 +72,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
         checked = Checker.of(CheckOptions(dialect), os.environ, memory=_SEEN).check(group, keep=True)
     found = checked.documents[0]
     front = found.front
-    model = cast("Model", found.model)  # in any dialect, its model is one of these
+    model = cast("Model", found.reading.model)  # in any dialect, its model is one of these
     return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
 
 

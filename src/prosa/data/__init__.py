@@ -8,7 +8,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from prosa.data.tree import Entry, Mapping, Node, Plain, Scalar, Sequence, Style, Value, items_of, members_of, to_value
+from prosa.data.tree import (
+    Entry,
+    Mapping,
+    Node,
+    Plain,
+    Scalar,
+    Sequence,
+    Style,
+    Value,
+    items_of,
+    members_of,
+    to_mapping,
+    to_value,
+)
 
 if TYPE_CHECKING:
     from prosa.data.front_matter import FrontMatter, split_front_matter
@@ -41,6 +54,7 @@ __all__ = [
     "read_yaml",
     "span_at",
     "split_front_matter",
+    "to_mapping",
     "to_value",
 ]
 

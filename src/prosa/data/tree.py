@@ -83,6 +83,11 @@ def to_value(node: Node) -> Value:
     return {entry.key.text: to_value(entry.value) for entry in node.entries}
 
 
+def to_mapping(node: Mapping) -> dict[str, Value]:
+    """Return the plain data of a mapping."""
+    return {entry.key.text: to_value(entry.value) for entry in node.entries}
+
+
 def items_of(value: Value) -> list[Value]:
     """Return a list as it is, and an empty one in place of anything else."""
     return value if isinstance(value, list) else []

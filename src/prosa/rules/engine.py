@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects import DialectName
 from prosa.rules.analyzer import Analyzer, Sighted, facts_beside
@@ -51,11 +50,6 @@ class CheckedDocument(Struct, frozen=True):
     def dialect(self) -> DialectName:
         """The dialect it was read as."""
         return self.reading.name
-
-    @property
-    def model(self) -> Value:
-        """The model of its dialect."""
-        return self.reading.model
 
     @property
     def program(self) -> LoadedProgram | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from prosa.data import Mapping, Value, format_pointer, key_span_at, node_at, span_at, to_value
+from prosa.data import Mapping, Plain, format_pointer, key_span_at, node_at, span_at, to_value
 from prosa.data.pointer import parse_pointer
 from prosa.diagnostics import Misspelling
 from prosa.diagnostics.nearest import nearest
@@ -127,7 +127,7 @@ def _unexpected(
         yield Finding(message, key_span_at(fields, pointer), notes, misspelling=meant)
 
 
-def _described(schema: Value, depth: int = 0) -> set[str]:
+def _described(schema: Plain, depth: int = 0) -> set[str]:
     """Return the names of all properties that stand anywhere in a schema."""
     if depth > 20 or not isinstance(schema, dict | list):
         return set()

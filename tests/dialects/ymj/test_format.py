@@ -312,6 +312,12 @@ def test_y25_a_summary_that_no_line_can_hold_is_not_written(summary: str):
         write(header, BODY, {})
 
 
+def test_y25_a_footer_whose_index_is_no_mapping_is_not_written():
+    header = {"doc_summary": "a", "kind": "n", "version": "1", "subject": "s", "maintained_by": "m"}
+    with pytest.raises(Unwritable, match="`index`"):
+        write(header, BODY, {"index": 3})
+
+
 def test_the_footer_that_is_written_is_json():
     text = write({"doc_summary": "a", "kind": "n", "version": "1", "subject": "s", "maintained_by": "m"}, "x", {})
     assert json.loads(text.split("```json\n")[1].removesuffix("```\n"))["payload_hash"] == sha("x\n")

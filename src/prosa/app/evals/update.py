@@ -100,7 +100,7 @@ def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: Sou
         raise _Left("it is in a file of rows, which is not changed")
     if any(each.facts.failure is not None for each in attempts):
         raise _Left("one of its runs gave no output")
-    if expects_failure(case.value("run", None)):
+    if expects_failure(case.value_or("run", None)):
         raise _Left("it expects a failure")
     if _expects_nothing(case):
         return [_new_block(case, _agreed([each.output for each in attempts]), source)]

@@ -24,7 +24,7 @@ from prosa.corpus.embedding import looks_classified
 from prosa.data import Entry, JsonError, Value, parse_json
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.fields import text_of
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.table import DOCUMENT_SUFFIXES, SKILL_MD
 from prosa.regex import regex
 from prosa.rules.engine import CheckedDocument, check_documents
 from prosa.runtime.errors import ProgramRefused, RunError
@@ -81,7 +81,9 @@ def load_skill(
     folder = files.real(file.parent)
     read = checked.documents[0]
     entries = _entries(read)
-    skill = skill_of(read.model, entries, folder, skill_files(folder))
+    model = read.reading.model_of(SKILL_MD)
+    assert model is not None  # it was read as one
+    skill = skill_of(model, entries, folder, skill_files(folder))
     if needs := _modules(folder, skill.scripts):
         skill = replace(skill, unavailable=(*skill.unavailable, needs))
     alone = (text_of(entries.get("disable-model-invocation")) or "").lower() == "true"

@@ -62,7 +62,7 @@ def from_envelope(envelope: AbcMapping[str, Value]) -> str:
     if removed is not None:
         original = put_back(content, removed)
         again = to_envelope(original)
-        if again[CONTENT] == content and same([_inside(each) for each in again[SCRIPTS]], scripts):
+        if again[CONTENT] == content and same([_inside(each) for each in objects_of(again[SCRIPTS], SCRIPTS)], scripts):
             return original
     return written(None, content, scripts, [])
 

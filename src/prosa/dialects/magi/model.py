@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Scalar, Sequence, Value, to_value
+from prosa.data import Entry, Mapping, Scalar, Sequence, Value, to_mapping, to_value
 from prosa.dialects.front import FrontReading
 from prosa.dialects.magi.embedded import Pieces
 from prosa.dialects.magi.regions import Region
@@ -77,7 +77,7 @@ class Script(Struct, frozen=True):
     @property
     def data(self) -> dict[str, Value] | None:
         """The object as plain data, under the names that the author wrote."""
-        return None if self.node is None else to_value(self.node)
+        return None if self.node is None else to_mapping(self.node)
 
     @property
     def script_id(self) -> str | None:
@@ -139,8 +139,7 @@ class Relationship(Struct, frozen=True):
     @property
     def data(self) -> dict[str, Value]:
         """The object as plain data, under the names that the author wrote."""
-        value: dict[str, Value] = to_value(self.node)
-        return value
+        return to_mapping(self.node)
 
 
 class MagiModel(Struct, frozen=True):

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from prosa.data import Scalar, Value, read_yaml
+from prosa.data import Plain, Scalar, Value, read_yaml
 from prosa.dialects.front import read_front
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.dialects.magi.read import read
@@ -382,7 +382,7 @@ def _says(text: str, parts: Mapping[str, Value]) -> bool:
     return same([found[name] for name in PARTS], [parts.get(name) for name in PARTS])
 
 
-def same(one: Value, other: Value) -> bool:
+def same(one: Plain, other: Plain) -> bool:
     """Return whether two values are the same JSON: to Python, `true` equals `1`."""
     try:
         return json.dumps(one) == json.dumps(other)

@@ -169,7 +169,7 @@ def _reference(relationship: Relationship) -> Ref | None:
         kind="id" if doc_id else "url",
         span=_span(fields, "doc-id" if doc_id else "source-url"),
         rel=normal_rel(rel) if rel else None,
-        strength=None if strength is None else float(strength),
+        strength=float(strength) if isinstance(strength, int | float) else None,
         bidirectional=fields.flag("bi-directional"),
     )
 

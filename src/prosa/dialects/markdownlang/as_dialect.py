@@ -51,13 +51,13 @@ def _mailbox(mailbox: MailboxModel | None) -> Value:
     """Null where the program has none."""
     if mailbox is None:
         return None
-    sends = None if mailbox.sends is None else list(mailbox.sends)
+    sends: list[Value] | None = None if mailbox.sends is None else list(mailbox.sends)
     return {"name": mailbox.name, "send": sends, "expires": mailbox.expires}
 
 
 def _server(server: ServerModel) -> dict[str, Value]:
     """Return what was written; keys that were left out are left out."""
-    written = {
+    written: dict[str, Value] = {
         "name": server.name,
         "command": server.command,
         "args": list(server.args) or None,

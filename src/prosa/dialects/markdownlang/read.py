@@ -15,7 +15,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_value
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_mapping, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.dialects import quantity
 from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of
@@ -81,7 +81,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         template=template,
         spans={field: entry.value.span for field, entry in entries.items()},
         mailbox=_mailbox(entries.get("mailbox"), name, problems),
-        sampling={each: to_value(entries[each].value) for each in SAMPLING if each in entries},
+        sampling={each: cast("float", to_value(entries[each].value)) for each in SAMPLING if each in entries},
     )
     return model, (*front.problems, *problems, *limit_problems, *server_problems, *site_problems, *template_problems)
 
@@ -328,7 +328,7 @@ def _server_tool(item: Mapping) -> tuple[ServerToolModel, list[Problem]]:
         name=text_of(entries.get("name")) or "",
         span=_span(entries, "name") or anchor,
         description=text_of(entries.get("description")),
-        parameters=None if parameters is None else to_value(parameters.value),
+        parameters=to_mapping(parameters.value) if parameters and isinstance(parameters.value, Mapping) else None,
         read_only=None if reads is None else _is_true(reads),
     )
     return model, [*problems, *(_parameter_problems(parameters.value) if parameters else ())]

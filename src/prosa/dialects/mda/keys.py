@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import cast
 
 from msgspec import Struct
 
 from prosa.data import Mapping as Object
-from prosa.data import Scalar, Sequence, Value, read_json, to_value
+from prosa.data import Scalar, Sequence, read_json, to_value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Field, Owner, read_fields
 from prosa.dialects.magi.fields import read_date
@@ -63,7 +64,10 @@ def read_keys(text: str, domain: str | None) -> tuple[tuple[PublicKey, ...], tup
         whole = Problem("json-syntax", "a file with keys is one JSON object", Span(0, 0))
         return (), reading.problems or (whole,)
     problems = tuple(_problems(reading.node))
-    return ((), problems) if problems else (tuple(_key(each, domain) for each in to_value(reading.node)["keys"]), ())
+    if problems:
+        return (), problems
+    keys = cast("dict[str, list[dict[str, str]]]", to_value(reading.node))["keys"]  # nothing is wrong with them
+    return tuple(_key(each, domain) for each in keys), ()
 
 
 def _problems(node: Object) -> Iterator[Problem]:
@@ -82,7 +86,7 @@ def _problems(node: Object) -> Iterator[Problem]:
                     yield Problem("wrong-type", f"`{each.key.text}` has no value", each.key.span)
 
 
-def _key(data: dict[str, Value], domain: str | None) -> PublicKey:
+def _key(data: dict[str, str], domain: str | None) -> PublicKey:
     begins, ends = (_time(data.get(name)) for name in ("not-before", "not-after"))
     return PublicKey(data["key-id"], data["algorithm"], data["public-key"], domain, begins, ends)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping as Map
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Scalar, Value, to_value
+from prosa.data import Entry, Mapping, Scalar, Value, to_mapping, to_value
 from prosa.dialects.front import FrontReading
 from prosa.dialects.mda.fields import MdaFile
 from prosa.document import Document, FootnoteDefinition
@@ -36,8 +36,7 @@ class Relation(Struct, frozen=True):
     @property
     def data(self) -> dict[str, Value]:
         """The object as plain data."""
-        value: dict[str, Value] = to_value(self.node)
-        return value
+        return to_mapping(self.node)
 
 
 class Signature(Struct, frozen=True):

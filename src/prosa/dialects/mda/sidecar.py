@@ -23,7 +23,8 @@ def sidecar_faults(data: dict[str, Value], name: str | None) -> Iterator[str]:
     for key in ("name", "version", "transport"):
         if not isinstance(data.get(key), str) or not data[key]:
             yield f"`{key}` must be a text"
-    if isinstance(data.get("version"), str) and (complaint := version_form(data["version"])):
+    version, own = data.get("version"), data.get("name")
+    if isinstance(version, str) and (complaint := version_form(version)):
         yield f"`version` {complaint}"
-    if name is not None and isinstance(data.get("name"), str) and data["name"] != name:
-        yield f"`name` is `{shown(data['name'])}`, and that of the document is `{name}`"
+    if name is not None and isinstance(own, str) and own != name:
+        yield f"`name` is `{shown(own)}`, and that of the document is `{name}`"

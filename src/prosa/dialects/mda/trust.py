@@ -4,7 +4,7 @@ verified. Nothing is verified here, and nothing is opened."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,6 +96,18 @@ _SIGSTORE = (
 _DID_WEB = (_TYPE, Field("domain", "text", required=True, form=_domain))
 
 
+class _Signer(TypedDict, total=False):
+    type: str
+    domain: str
+    issuer: str
+    subject: str
+
+
+class _Policy(TypedDict, total=False):
+    trustedSigners: list[_Signer]
+    minSignatures: int
+
+
 def read_policy(text: str) -> tuple[TrustPolicy | None, tuple[Problem, ...]]:
     """Return a policy (§13-4), or None with what is wrong with it."""
     reading = read_json(text)
@@ -105,7 +117,7 @@ def read_policy(text: str) -> tuple[TrustPolicy | None, tuple[Problem, ...]]:
     problems = tuple(_policy_problems(reading.node))
     if problems:
         return None, problems
-    data = to_value(reading.node)
+    data = cast("_Policy", to_value(reading.node))  # nothing is wrong with it
     trusted = frozenset(
         Identity(each["type"], each.get("domain") or each["issuer"], each.get("subject", ""))
         for each in data["trustedSigners"]

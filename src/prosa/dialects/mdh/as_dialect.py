@@ -28,8 +28,9 @@ def write(fields: Mapping[str, Value], body: str) -> str:
         single = known.pop("action")
         known["actions"] = single if isinstance(single, list) else [single]
     for name, table in (("links", LINK), ("actions", ACTION)):
-        if isinstance(known.get(name), list):
-            known[name] = [_ordered(each, table) if isinstance(each, Mapping) else each for each in known[name]]
+        listed = known.get(name)
+        if isinstance(listed, list):
+            known[name] = [_ordered(each, table) if isinstance(each, Mapping) else each for each in listed]
     text = body.lstrip("\r\n")
     return f"---\n{write_yaml(_ordered(known, NODE))}---\n" + (f"\n{text}" if text else "")
 

@@ -29,7 +29,7 @@ __all__ = [
 def facts(model: ChatModel) -> dict[str, Value]:
     """Return ``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
     source = model.source
-    assigned = [
+    assigned: list[Value] = [
         {"key": line.key, "value": _value(line), "line": _line(source, line), "source": source.path}
         for line in model.assignments
     ]

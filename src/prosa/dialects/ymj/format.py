@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Scalar, Value, read_json, to_value
+from prosa.data import Entry, Mapping, Node, Scalar, Value, read_json, to_value
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.ymj.edits import inserted, removal_edit, removed, replaced, summary_edits
 from prosa.dialects.ymj.fields import is_sha256
@@ -51,7 +51,7 @@ def mirrors(model: YmjModel) -> Iterator[Mirror]:
             yield Mirror(entry, field, _same(entry, model.header.get(field) if model.header else None))
 
 
-def _same(entry: Entry, other: Value) -> bool:
+def _same(entry: Entry, other: Node | None) -> bool:
     return isinstance(entry.value, Scalar) and isinstance(other, Scalar) and entry.value.text == other.text
 
 

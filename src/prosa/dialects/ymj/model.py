@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_mapping, to_value
 from prosa.dialects.fields import declared_value, text_of
 from prosa.dialects.front import FrontReading
 from prosa.dialects.ymj.fields import HEADER, is_known
@@ -247,7 +247,7 @@ class YmjModel(Struct, frozen=True, dict=True):
     @property
     def footer_value(self) -> dict[str, Value] | None:
         """The footer as data."""
-        return to_value(self.footer.node) if self.footer else None
+        return to_mapping(self.footer.node) if self.footer else None
 
     @property
     def asks_strict(self) -> bool | None:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.dialects.ymj.model import YmjModel
 
 _UPDATED = ("updated",)
@@ -31,8 +31,8 @@ class Profile(Struct, frozen=True):
     link: bool = False
     summary: str = ""
     body: str = ""
-    fields: dict[str, Value] = field(default_factory=dict)
-    directives: dict[str, Value] = field(default_factory=dict)
+    fields: Mapping[str, Plain] = field(default_factory=dict)
+    directives: Mapping[str, Plain] = field(default_factory=dict)
 
 
 _RUN = {"provenance": {"source": "where it comes from", "tool": "what wrote it", "run_id": "run-0001"}}

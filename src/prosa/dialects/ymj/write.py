@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.dialects.ymj.edits import quoted, yaml_string
 from prosa.dialects.ymj.fields import LATEST
 from prosa.dialects.ymj.format import MIRRORS
@@ -22,7 +22,7 @@ class Unwritable(ValueError):
     """Data that no record in Strict form can hold; the message says why."""
 
 
-def write(header: Mapping[str, Value], body: str, footer: Mapping[str, Value]) -> str:
+def write(header: Mapping[str, Plain], body: str, footer: Mapping[str, Plain]) -> str:
     """Return the record. ``header`` and ``footer`` are plain data; `payload_hash` is computed, mirrors are left out.
 
     Raises `Unwritable` when a required field is missing, or the summary does not fit on one line.
@@ -41,22 +41,25 @@ def write(header: Mapping[str, Value], body: str, footer: Mapping[str, Value]) -
     return "\n".join(lines) + "\n" + rest
 
 
-def _footer(footer: Mapping[str, Value], body: str) -> dict[str, Value]:
-    index = {key: value for key, value in footer.get("index", {}).items() if key not in MIRRORS}
+def _footer(footer: Mapping[str, Plain], body: str) -> dict[str, Plain]:
+    index = footer.get("index", {})
+    if not isinstance(index, Mapping):
+        raise Unwritable("`index` of the footer must be a mapping")
+    index = {key: value for key, value in index.items() if key not in MIRRORS}
     kept = {key: value for key, value in footer.items() if key not in ("schema", "payload_hash", "index")}
     return {"schema": footer.get("schema", "1"), "payload_hash": sha256_of(body), "index": index, **kept}
 
 
-def _json(footer: Mapping[str, Value]) -> str:
+def _json(footer: Mapping[str, Plain]) -> str:
     return json.dumps(footer, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def _mapping(value: Mapping[str, Value], indent: str) -> Iterator[str]:
+def _mapping(value: Mapping[str, Plain], indent: str) -> Iterator[str]:
     for key, item in value.items():
         yield from _entry(f"{indent}{yaml_string(key)}:", item, indent)
 
 
-def _entry(key: str, item: Value, indent: str) -> Iterator[str]:
+def _entry(key: str, item: Plain, indent: str) -> Iterator[str]:
     """Yield one entry of a mapping: on its line, or with its items on lines of their own."""
     if isinstance(item, Mapping) and item:
         yield key
@@ -69,7 +72,7 @@ def _entry(key: str, item: Value, indent: str) -> Iterator[str]:
         yield f"{key} {_scalar(item)}"
 
 
-def _item(item: Value, indent: str) -> Iterator[str]:
+def _item(item: Plain, indent: str) -> Iterator[str]:
     """Yield one item of a list; a mapping begins on the line of its hyphen."""
     if isinstance(item, Mapping) and item:
         first, *rest = _mapping(item, indent + "  ")
@@ -81,13 +84,13 @@ def _item(item: Value, indent: str) -> Iterator[str]:
         yield f"{indent}- {_scalar(item)}"
 
 
-def _scalar(item: Value) -> str:
+def _scalar(item: Plain) -> str:
     if isinstance(item, str):
         return yaml_string(item) if "\n" not in item else quoted(item)
     return _json_line(item)
 
 
-def _json_line(item: Value) -> str:
+def _json_line(item: Plain) -> str:
     """Numbers, true, false, null and empty collections are the same in JSON and YAML."""
     return json.dumps(item, ensure_ascii=False)
 
@@ -101,7 +104,7 @@ def new_record(
 ) -> str:
     """Return the text. Raises `Unwritable` for a summary that no catalog line can hold."""
     subject = subject or SUBJECT
-    header: dict[str, Value] = {
+    header: dict[str, Plain] = {
         "doc_summary": summary or profile.summary,
         "kind": profile.kind,
         "version": "1.0.0" if profile.name == "api" else "0.1.0",
@@ -112,7 +115,7 @@ def new_record(
         "updated": today.isoformat(),
         **profile.fields,
     }
-    footer: dict[str, Value] = {"schema": "1", "index": {"tags": list(profile.tags)}}
+    footer: dict[str, Plain] = {"schema": "1", "index": {"tags": list(profile.tags)}}
     if profile.directives:
         footer["ops"] = profile.directives
     body = profile.body.replace("{subject}", " ".join(subject.split()))

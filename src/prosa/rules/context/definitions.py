@@ -210,14 +210,16 @@ def _toml(text: str) -> dict[str, Value] | None:
 
 def _texts(data: Mapping[str, Value], table: str, key: str) -> Iterator[str]:
     inner = data.get(table)
-    if isinstance(inner, dict) and isinstance(inner.get(key), str):
-        yield inner[key]
+    found = inner.get(key) if isinstance(inner, dict) else None
+    if isinstance(found, str):
+        yield found
 
 
 def _named(items: Value) -> Iterator[str]:
     for item in items if isinstance(items, list) else ():
-        if isinstance(item, dict) and isinstance(item.get("name"), str):
-            yield item["name"]
+        name = item.get("name") if isinstance(item, dict) else None
+        if isinstance(name, str):
+            yield name
 
 
 def _ending(project: Project, *suffixes: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from prosa.data import Value
+from prosa.data import Node, Scalar
 from prosa.diagnostics import Annotation, Applicability, Fix, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
@@ -65,8 +65,8 @@ def relationship_without_target(subject: Subject[MagiModel]) -> Iterator[Finding
             yield Finding(message, span, notes)
 
 
-def _is_filled(node: Value) -> bool:
-    return getattr(node, "value", node) not in (None, "")
+def _is_filled(node: Node) -> bool:
+    return not isinstance(node, Scalar) or node.value not in (None, "")
 
 
 @RULES.document("MG044", "relationship-with-two-targets", Severity.WARNING)

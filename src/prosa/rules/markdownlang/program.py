@@ -135,9 +135,10 @@ def _alike(earlier: ServerModel, server: ServerModel) -> str:
 def _not_declared(subject: ProgramSubject, *, closed: bool) -> Iterator[Finding]:
     """Yield one problem for every use of a name that the schema does not declare, where it is closed or open."""
     model = subject.program.model
-    if model.template is None or model.input is None:
+    schema = model.input.value if model.input is not None else None
+    if model.template is None or not isinstance(schema, dict | bool):
         return
-    for name in undeclared(model.template, model.input.value):
+    for name in undeclared(model.template, schema):
         if name.closed != closed:
             continue
         note = f"did you mean `{name.suggestion}`?" if name.suggestion else "declare it under `input.properties`"

@@ -252,7 +252,7 @@ class _Judge:
         from prosa.schema import Schema
 
         ref = self.action.body_schema
-        if ref is None or ref.url is not None or not ref.valid:
+        if ref is None or not isinstance(ref.value, dict) or not ref.valid:
             return None
         return Schema({"type": "object"} | ref.value)
 

@@ -11,7 +11,7 @@ from prosa.dialects.evals.document.fields import FRONT
 from prosa.dialects.evals.document.model import CaseModel, SuiteModel
 from prosa.dialects.evals.document.read import read
 from prosa.document import Def, Ref
-from prosa.evaluation.matchers import MISSING
+from prosa.evaluation.matchers import Missing
 
 __all__ = ["DIALECT", "FRONT", "definitions", "facts", "read", "references"]
 
@@ -32,8 +32,8 @@ def facts(model: SuiteModel) -> dict[str, Value]:
 
 def _case(model: SuiteModel, each: CaseModel) -> dict[str, Value]:
     case = model.case(each)
-    shown = {"name": each.name, "line": model.line(each), "input": case.input}
-    shown |= {} if case.expect is MISSING else {"expect": case.expect}
+    shown: dict[str, Value] = {"name": each.name, "line": model.line(each), "input": case.input}
+    shown |= {} if isinstance(case.expect, Missing) else {"expect": case.expect}
     shown |= {} if case.run is None else {"run": case.run}
     return shown | ({"grade": list(case.grade)} if case.grade else {})
 

@@ -10,7 +10,7 @@ from prosa.data import Entry, Node, Value
 from prosa.dialects.evals.document.fields import Role
 from prosa.document import Document, Heading
 from prosa.evaluation.case import Case, Requirement
-from prosa.evaluation.matchers import MISSING, PYTHON, is_matcher
+from prosa.evaluation.matchers import MISSING, PYTHON, Missing, is_matcher
 from prosa.source import Span
 
 
@@ -22,7 +22,7 @@ class Block(Struct, frozen=True):
     language: str
     span: Span
     fence: Span
-    value: Value
+    value: Value | Missing
     node: Node | None = None
 
 
@@ -34,26 +34,32 @@ class CaseModel(Struct, frozen=True):
     span: Span
     blocks: Map[Role, Block]
 
-    def value(self, role: Role, otherwise: Value = MISSING) -> Value:
+    def value(self, role: Role) -> Value | Missing:
         """Return the value of the block with a role."""
         block = self.blocks.get(role)
-        return otherwise if block is None or block.value is MISSING else block.value
+        return MISSING if block is None else block.value
+
+    def value_or(self, role: Role, otherwise: Value) -> Value:
+        """Return the value of the block with a role, or another where there is none."""
+        value = self.value(role)
+        return otherwise if isinstance(value, Missing) else value
 
     @property
-    def expect(self) -> Value:
+    def expect(self) -> Value | Missing:
         """Return the expectations of the output: those of the block, then the check in Python."""
         wanted, code = self.value("expect"), self.value("check")
-        if code is MISSING:
+        if isinstance(code, Missing):
             return wanted
-        return {"$": {PYTHON: code}} if wanted is MISSING else _with_check(wanted, code)
+        return {"$": {PYTHON: code}} if isinstance(wanted, Missing) else _with_check(wanted, code)
 
 
-def _with_check(wanted: Value, code: str) -> Value:
+def _with_check(wanted: Value, code: Value) -> Value:
     """Return an expectation and a check, both of the whole output."""
-    if isinstance(wanted, dict) and not is_matcher(wanted) and "$" not in wanted:
-        return {**wanted, "$": {PYTHON: code}}
-    if is_matcher(wanted):
-        return {**wanted, PYTHON: code}
+    if isinstance(wanted, dict):
+        if is_matcher(wanted):
+            return {**wanted, PYTHON: code}
+        if "$" not in wanted:
+            return {**wanted, "$": {PYTHON: code}}
     return {"equals": wanted, PYTHON: code}
 
 
@@ -88,15 +94,15 @@ class SuiteModel(Struct, frozen=True):
         """Return a case of the document as the runner's value."""
         return Case(
             model.name,
-            model.value("input", {}),
+            model.value_or("input", {}),
             model.expect,
-            model.value("run", None),
-            questions(model.value("grade", ())),
+            model.value_or("run", None),
+            questions(model.value_or("grade", [])),
             f"{self.document.source.path}:{self.line(model)}",
         )
 
 
 def questions(value: Value) -> tuple[str, ...]:
-    """Return the questions for a grader: one a line, or a list of them."""
-    lines = value.splitlines() if isinstance(value, str) else value
+    """Return the questions for a grader: one a line, or a list of them; none of anything else."""
+    lines = value.splitlines() if isinstance(value, str) else value if isinstance(value, list) else ()
     return tuple(line.strip() for line in lines if isinstance(line, str) and line.strip())

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from prosa.data import Entry, Node, Scalar, Sequence, key_span_at, read_json, read_yaml, span_at, to_value
+from prosa.data import Entry, Node, Scalar, Sequence, Value, key_span_at, read_json, read_yaml, span_at, to_value
 from prosa.diagnostics import Annotation, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.evals.document.fields import DATA, FRONT, LANGUAGES, Role
@@ -28,7 +28,7 @@ from prosa.dialects.front import FrontReading
 from prosa.document import Document, Fence, Heading
 from prosa.evaluation.case import Requirement, parse_requirement, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
-from prosa.evaluation.matchers import MISSING, PYTHON
+from prosa.evaluation.matchers import MISSING, PYTHON, Missing
 from prosa.source import Span
 
 
@@ -63,7 +63,8 @@ def _fields(front: FrontReading) -> tuple[dict[str, Entry], tuple[Problem, ...]]
 
 
 def _number(entry: Entry | None, otherwise: int) -> int:
-    return int(entry.value.value) if entry is not None and isinstance(entry.value, Scalar) else otherwise
+    value = entry.value.value if entry is not None and isinstance(entry.value, Scalar) else None
+    return value if isinstance(value, int) else otherwise
 
 
 def _texts(entry: Entry | None) -> tuple[str, ...]:
@@ -174,7 +175,7 @@ def _block(document: Document, fence: Fence, role: Role, problems: list[Problem]
         reading = (read_json if language == "json" else read_yaml)(text, offset=span.start if whole else 0)
         problems += [each if whole else replace(each, span=span, annotations=()) for each in reading.problems]
         readable = reading.node is not None and not reading.problems
-        value = to_value(reading.node) if readable and reading.node is not None else MISSING
+        value: Value | Missing = to_value(reading.node) if readable and reading.node is not None else MISSING
         if reading.node is None and not reading.problems:
             value = None
         block = Block(role, language, span, fence.span, value, reading.node if whole else None)
@@ -183,7 +184,7 @@ def _block(document: Document, fence: Fence, role: Role, problems: list[Problem]
 
 
 def _mistakes(block: Block) -> Iterator[Mistake]:
-    if block.value is MISSING:
+    if isinstance(block.value, Missing):
         return
     if block.role == "expect":
         yield from mistakes(block.value)

@@ -61,7 +61,7 @@ def _case(text: str, line: int, path: str) -> Case | RowProblem:
         row["input"],
         row.get("expect", MISSING),
         row.get("run"),
-        questions(row.get("grade") or ()),
+        questions(row.get("grade") or []),
         f"{path}:{line}",
     )
 
@@ -76,8 +76,6 @@ def _wrong(row: dict[str, Value]) -> Iterator[str]:
     found += run_mistakes(row["run"]) if row.get("run") is not None else []
     for each in found:
         yield f"{each.pointer or 'the whole'}: {each.message}"
-    grade = row.get("grade") or ()
-    if not isinstance(grade, str | list | tuple) or (
-        not isinstance(grade, str) and len(questions(grade)) != len(grade)
-    ):
+    grade = row.get("grade") or []
+    if not isinstance(grade, str | list) or (isinstance(grade, list) and len(questions(grade)) != len(grade)):
         yield "`grade` takes a text, or a list of texts"

@@ -107,7 +107,7 @@ class Asserted(Struct):
         if matchers:
             self.assertions.append(Assertion(title, matchers))
         if JSON in plain:
-            wanted = {"absent": False} if plain[JSON] is True else plain[JSON]
+            wanted: Value = {"absent": False} if plain[JSON] is True else plain[JSON]
             self.assertions.append(Assertion(title, wanted, as_json=True))
         self.run |= run
 
@@ -119,8 +119,9 @@ class Asserted(Struct):
         wrong = list(workspace_mistakes(plain))
         self.problems += [_mistake(each, words, record) for each in wrong]
         if form is not None and not wrong:
-            shown_value = plain[form] if isinstance(plain[form], str) else json.dumps(plain[form], ensure_ascii=False)
-            self.workspace.append(Expected(name or f"{form} {shown(shown_value)}", form, plain))
+            said = plain[form]
+            said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+            self.workspace.append(Expected(name or f"{form} {shown(said)}", form, plain))
 
 
 def _typed(said: dict[str, Node]) -> dict[str, Node]:

@@ -18,8 +18,8 @@ from prosa.dialects.reading import open_document
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.evaluation.case import Case, expects_failure
 from prosa.evaluation.contradictions import contradictions
-from prosa.evaluation.expectations import Mistake, mistakes
-from prosa.evaluation.matchers import MISSING
+from prosa.evaluation.expectations import mistakes
+from prosa.evaluation.matchers import Missing
 from prosa.rules.evals.document import RULES
 from prosa.rules.rule import Finding, Subject
 from prosa.schema import Schema, SchemaError, fill_defaults
@@ -88,9 +88,9 @@ def refused_test_input(subject: Subject[SuiteModel]) -> Iterator[Finding]:
         return
     for case in subject.model.cases:
         block = case.blocks.get("input")
-        if (block is not None and block.value is MISSING) or expects_failure(case.value("run", None)):
+        if (block is not None and isinstance(block.value, Missing)) or expects_failure(case.value_or("run", None)):
             continue
-        value = case.value("input", {})
+        value = case.value_or("input", {})
         for problem in schema.problems(fill_defaults(schema.raw, value), value):
             where = f" at `{problem.pointer}`" if problem.pointer else ""
             yield Finding(f"the program refuses this input{where}: {problem.message}", _place(case, problem.pointer))
@@ -119,7 +119,7 @@ def impossible_expectation(subject: Subject[SuiteModel]) -> Iterator[Finding]:
         return
     for case in subject.model.cases:
         wanted, block = case.value("expect"), case.blocks.get("expect")
-        if wanted is MISSING or block is None or next(mistakes(wanted), None) is not None:
+        if isinstance(wanted, Missing) or block is None or next(mistakes(wanted), None) is not None:
             continue
         for each in contradictions(wanted, program.output.value):
             meant = Misspelling(each.written, each.meant) if each.meant else None
@@ -164,7 +164,7 @@ def _about_rows(rows: Iterator[Case | RowProblem], program: ProgramModel | None)
         if taken is not None and not expects_failure(row.run):
             for problem in taken.problems(fill_defaults(taken.raw, row.input), row.input):
                 yield line, f"the program refuses this input: {problem}"
-        wrong: Iterator[Mistake] = contradictions(row.expect, given) if row.expect is not MISSING else iter(())
-        yield from ((line, each.message) for each in wrong)
+        if not isinstance(row.expect, Missing):
+            yield from ((line, each.message) for each in contradictions(row.expect, given))
     if empty:
         yield 1, "there is no row"
