@@ -11,6 +11,7 @@ import pytest
 
 from prosa.app.agents.task import AgentOptions, AgentRefused, AgentTask, agent_choices
 from prosa.app.evals.ablation import ablated, ablation_of
+from prosa.app.evals.context import servers_in
 from prosa.app.evals.load import find_tests, load_suites
 from prosa.app.evals.plan import plan_tests
 from prosa.app.evals.run import run_tests
@@ -243,3 +244,9 @@ def test_x34_a_test_document_has_its_own_cases(here: Path):
     Path("triage.test.md").write_text("---\ntests: ./triage.md\n---\n\n## A\n\n```yaml input\nrequest: x\n```\n")
     status, at = test(here, "triage.test.md", "--cases", str(cases()))
     assert status != 0 and "has cases of its own" in at.err
+
+
+@pytest.mark.parametrize(("given", "other"), [("command", "url"), ("url", "command")])
+def test_x38_a_word_of_a_server_that_is_no_text_is_left_out(given: str, other: str):
+    (server,) = servers_in(SourceText(json.dumps({"mcpServers": {"docs": {given: "x", other: 5}}}), "mcp.json"))
+    assert (getattr(server, given), getattr(server, other)) == ("x", None)

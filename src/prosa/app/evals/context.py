@@ -23,7 +23,7 @@ from prosa.app.evals.suite import Suite
 from prosa.app.options import Environment, Options
 from prosa.app.run.skills import skills_program
 from prosa.corpus.embedding import looks_classified
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, items_of, parse_json
 from prosa.dialects.context.hosts import Kind, Use, host_named, uses_of
 from prosa.dialects.context.places import is_agent_file
 from prosa.dialects.dialect import Hints
@@ -173,14 +173,18 @@ def servers_in(source: SourceText) -> tuple[ServerConfig, ...]:
     return tuple(_server(name, each, source) for name, each in named.items())
 
 
+def _text(value: Value) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 def _server(name: str, server: Value, source: SourceText) -> ServerConfig:
     words = server if isinstance(server, dict) else {}
-    command, url, args = words.get("command"), words.get("url"), words.get("args", [])
-    plain = isinstance(args, list) and all(isinstance(each, str) for each in args)
-    if not plain or isinstance(command, str) == isinstance(url, str):
+    command, url, args = _text(words.get("command")), _text(words.get("url")), words.get("args", [])
+    texts = tuple(each for each in items_of(args) if isinstance(each, str))
+    if not isinstance(args, list) or len(texts) < len(args) or (command is None) == (url is None):
         raise RunError(f"{source.path}: the server {name[:60]!r} has neither a `command` nor a `url` that can be used")
     at = source.text.find(f'"{name}"')
     origin = Origin("document", source.path, source.digest, source.position(max(at, 0)).line)
     env = words.get("env")
     values = {key: str(value) for key, value in env.items()} if isinstance(env, dict) else None
-    return ServerConfig(name, command=command, args=tuple(args), env=values, url=url, origin=origin)
+    return ServerConfig(name, command=command, args=texts, env=values, url=url, origin=origin)
