@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from prosa.data import Value
 from prosa.evaluation.power import Power
 
+N = TypeVar("N", int, float)
 
-class Bounds(Struct, frozen=True):
+
+class Bounds(Struct, Generic[N], frozen=True):
     """What something takes at least and at most; None where nothing is known."""
 
-    least: float | None
-    most: float | None
+    least: N | None
+    most: N | None
 
     def as_list(self) -> list[Value]:
         """Return both."""
@@ -31,9 +34,9 @@ class SidePlan(Struct, frozen=True):
     path: str
     label: str
     attempts: int
-    calls: Bounds
-    tokens: Bounds
-    cost: Bounds
+    calls: Bounds[int]
+    tokens: Bounds[int]
+    cost: Bounds[float]
 
 
 class TestPlan(Struct, frozen=True):
@@ -54,17 +57,17 @@ class TestPlan(Struct, frozen=True):
         return sum(each.attempts for each in self.sides)
 
     @property
-    def calls(self) -> Bounds:
+    def calls(self) -> Bounds[int]:
         """Model calls, those of graders among the most."""
         return _together(each.calls for each in self.sides)
 
     @property
-    def tokens(self) -> Bounds:
+    def tokens(self) -> Bounds[int]:
         """Tokens in and out."""
         return _together(each.tokens for each in self.sides)
 
     @property
-    def cost(self) -> Bounds:
+    def cost(self) -> Bounds[float]:
         """US dollars; at most the cap, where there is one."""
         whole = _together(each.cost for each in self.sides)
         if self.cap is None:
@@ -73,7 +76,7 @@ class TestPlan(Struct, frozen=True):
         return Bounds(whole.least, cap if whole.most is None else min(whole.most, cap))
 
 
-def _together(spreads: Iterable[Bounds]) -> Bounds:
+def _together(spreads: Iterable[Bounds[N]]) -> Bounds[N]:
     known = list(spreads)
     least = [each.least for each in known if each.least is not None]
     most = [each.most for each in known if each.most is not None]

@@ -583,13 +583,13 @@ def plan_text(plan: TestPlan) -> str:
     return "\n".join(lines)
 
 
-def _plan_lines(attempts: int, calls: Bounds, tokens: Bounds, cost: Bounds) -> Iterator[str]:
+def _plan_lines(attempts: int, calls: Bounds[int], tokens: Bounds[int], cost: Bounds[float]) -> Iterator[str]:
     yield f"{count_words(attempts, 'attempt')}, {_between(calls, '{:,}')} model calls"
     yield f"{_between(tokens, '{:,}')} tokens"
     yield f"{_between(cost, '${:,.2f}')}" if cost.least is not None or cost.most is not None else "cost unknown"
 
 
-def _between(spread: Bounds, form: str) -> str:
+def _between(spread: Bounds[int] | Bounds[float], form: str) -> str:
     """Return both ends of a range; an unknown one in words."""
     if spread.least is not None and spread.least == spread.most:
         return form.format(spread.least)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from prosa.adapters.files.skill_files import is_skill, skill_file
 from prosa.app.evals.first_eval import first_case
@@ -97,18 +97,30 @@ async def _asked(
     provider: Provider | None,
 ) -> dict[str, list[dict[str, Value]]]:
     program = load_shipped("prosa.app.evals", "draft.md", options, environment)
-    given = {
+    given: dict[str, Value] = {
         "name": skill.skill.name,
         "text": skill.path.read_text(encoding="utf-8"),
         "neighbours": json.dumps([{"name": each.skill.name, "description": each.skill.description} for each in beside]),
     }
     output = (await run_program(program, given, options, environment, provider=provider)).output
     names = {each.skill.name for each in beside}
-    return {CASES: output["cases"], REQUESTS: [_as_request(each, names) for each in output["requests"]]}
+    drafted = cast("_Drafted", output)  # as the schema of `draft.md` says
+    return {CASES: drafted["cases"], REQUESTS: [_as_request(each, names) for each in drafted["requests"]]}
 
 
-def _as_request(each: Mapping[str, Value], names: set[str]) -> dict[str, Value]:
+class _Request(TypedDict):
+    query: str
+    should_trigger: bool
+    expected_skill: str
+
+
+class _Drafted(TypedDict):
+    cases: list[dict[str, Value]]
+    requests: list[_Request]
+
+
+def _as_request(each: _Request, names: set[str]) -> dict[str, Value]:
     """Return a request with the skill that it is for, if there is such a one."""
-    found = {"query": each["query"], "should_trigger": each["should_trigger"]}
+    found: dict[str, Value] = {"query": each["query"], "should_trigger": each["should_trigger"]}
     is_other = not each["should_trigger"] and each["expected_skill"] in names
-    return found | ({"expected_skill": each["expected_skill"]} if is_other else {})
+    return {**found, "expected_skill": each["expected_skill"]} if is_other else found

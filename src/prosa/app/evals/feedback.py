@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from prosa.adapters.files import RootedFiles, replace_file
 from prosa.adapters.files.write import file_digest
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, items_of, members_of, parse_json
 from prosa.evaluation.report import Report
-from prosa.records.test import Feedback
+from prosa.records.test import Feedback, Opinion
 from prosa.regex import regex
 from prosa.render.benchmark import NEW, OLD, WITH, WITHOUT, eval_folders
 from prosa.runtime.errors import RunError
@@ -120,11 +120,14 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
         value = parse_json(text)
     except JsonError as error:
         raise RunError(f"{path}:{error.line}: feedback is JSON: {error.message}") from None
-    reviews = value.get("reviews") if isinstance(value, dict) else None
-    if isinstance(reviews, list) and all(isinstance(each, dict) for each in reviews):
-        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in reviews)
-    elif isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
-        yield from ((key, Feedback("", each.strip())) for key, each in value.items())
+    words = members_of(value)
+    reviews = words.get("reviews")
+    told = [each for each in items_of(reviews) if isinstance(each, dict)]
+    texts = {key: each.strip() for key, each in words.items() if isinstance(each, str)}
+    if isinstance(reviews, list) and len(told) == len(reviews):
+        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in told)
+    elif isinstance(value, dict) and len(texts) == len(value):
+        yield from ((key, Feedback("", text)) for key, text in texts.items())
     else:
         raise RunError(
             f"{path}: this is not feedback",
@@ -133,8 +136,9 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
 
 
 def _feedback(review: Mapping[str, Value]) -> Feedback:
-    text, opinion = review.get("feedback", ""), review.get("opinion", "")
-    return Feedback(opinion if opinion in ("good", "bad") else "", text.strip() if isinstance(text, str) else "")
+    text, said = review.get("feedback", ""), review.get("opinion", "")
+    opinion: Opinion = "good" if said == "good" else "bad" if said == "bad" else ""
+    return Feedback(opinion, text.strip() if isinstance(text, str) else "")
 
 
 def _case(key: str, folders: Mapping[str, str]) -> tuple[str, str]:

@@ -18,7 +18,11 @@ def first_skill(name: str, *, summary: str | None, owner: str | None) -> dict[st
     described = summary or f"Does what {name} does. Use it when a request speaks of {name}."
     if len(described) > MAX_DESCRIPTION:
         raise ValueError(f"has {len(described):,} characters; a description has at most {MAX_DESCRIPTION:,}")
-    fields = {"name": name, "description": described, "metadata": {"author": owner} if owner else None}
+    fields: dict[str, Value] = {
+        "name": name,
+        "description": described,
+        "metadata": {"author": owner} if owner else None,
+    }
     return {SKILL_FILE: write(fields, _BODY), CASES: _cases(name)}
 
 

@@ -23,7 +23,7 @@ from prosa.app.evals.answers import AnswerCache, Answers
 from prosa.app.run.jobs import Driver
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, items_of, members_of, parse_json
 from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
 from prosa.evaluation.report import Graded, Outcome, Reason
@@ -133,7 +133,7 @@ class Checks(Struct):
         """Run a script below `evals/` of the skill over what an agent left, in the sandbox, and return why it did not
         end well (X36)."""
         words = expected.words["command"]
-        script, *arguments = [words] if isinstance(words, str) else list(words)
+        script, *arguments = [words] if isinstance(words, str) else [str(each) for each in items_of(words)]
         script = f"{EVALS}/{script.removeprefix(f'{EVALS}/')}"
         if not (left.skill / script).is_file():
             return Failure(expected.name, f"a script {script}", "no such file beside the skill")
@@ -221,15 +221,17 @@ class Grader(Struct, frozen=True):
     def _sent(self, field_name: str, value: Value) -> Value:
         """Return a value as the grader takes it: as JSON text where its input schema has a text, else as it is."""
         schema = self.program.input_schema
-        described = schema.get("properties", {}).get(field_name) if not isinstance(schema, bool) else None
+        described = members_of(schema.get("properties")).get(field_name) if not isinstance(schema, bool) else None
         takes_text = isinstance(described, dict) and described.get("type") == "string"
         return json.dumps(value, ensure_ascii=False, indent=1) if takes_text else value
 
 
 def _verdict(output: Value) -> tuple[bool | None, str]:
-    if not isinstance(output, dict) or not isinstance(output.get("pass"), bool):
+    words = members_of(output)
+    passed = words.get("pass")
+    if not isinstance(passed, bool):
         return None, f"the grader gave no verdict: its output has no `pass` that is true or false: {str(output)[:200]}"
-    return output["pass"], str(output.get("reason", "it gave no reason"))
+    return passed, str(words.get("reason", "it gave no reason"))
 
 
 async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:

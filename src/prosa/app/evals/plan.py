@@ -87,7 +87,7 @@ def _questions(cases: Sequence[Case]) -> int:
 
 def _of_agent(
     agent: AgentChoice, attempts: int, chosen: TestOptions, options: Options, environment: Environment
-) -> tuple[Bounds, Bounds, Bounds]:
+) -> tuple[Bounds[int], Bounds[int], Bounds[float]]:
     """Return calls, tokens and dollars of attempts in an agent: at least one call with its first request each."""
     known = known_agent(agent.name)
     most_calls = attempts * chosen.agents.max_calls
@@ -121,7 +121,9 @@ def _dollars(one: Decimal | None, times: int) -> float | None:
     return None if one is None else float(one * times)
 
 
-def _of_loop(variant: Variant, options: Options, environment: Environment) -> tuple[Bounds, Bounds, Bounds]:
+def _of_loop(
+    variant: Variant, options: Options, environment: Environment
+) -> tuple[Bounds[int], Bounds[int], Bounds[float]]:
     """Return the same of attempts in Prosa's own loop, by the estimates of their runs."""
     program = variant.program if options.model_name is None else with_model(variant.program, options.model_name)
     facts = facts_of(program, options, environment)

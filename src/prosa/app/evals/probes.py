@@ -16,11 +16,11 @@ from prosa.app.agents.task import AgentChoice, AgentResult, AgentTask
 from prosa.app.evals.agents import left_behind
 from prosa.app.evals.judge import Checks, Ran, judge
 from prosa.app.evals.suite import Suite
-from prosa.data import Value
+from prosa.data import Value, items_of, members_of
 from prosa.evaluation.audit import AuditFinding, Kind
 from prosa.evaluation.case import Case, RunFacts
 from prosa.evaluation.expectations import is_query
-from prosa.evaluation.matchers import MATCHERS, Missing, is_matcher
+from prosa.evaluation.matchers import MATCHERS, Found, Missing, is_matcher
 from prosa.records.agent import AgentTrace
 from prosa.regex import regex
 
@@ -112,9 +112,9 @@ class Prober(Struct, frozen=True):
         schema = program.output_schema
         if program.form != "json" or not isinstance(schema, Mapping) or "properties" not in schema:
             return [text]
-        fields = {
+        fields: dict[str, Value] = {
             name: text
-            for name, each in schema["properties"].items()
+            for name, each in members_of(schema["properties"]).items()
             if isinstance(each, Mapping) and each.get("type") == "string" and not each.keys() & {"enum", "const"}
         }
         return [fields] if text else [{}, fields]
@@ -264,29 +264,30 @@ def described_answer(case: Case) -> list[Value]:
 _NOTHING = Missing()
 
 
-def _value_of(expected: Value) -> Value | Missing:
+def _value_of(expected: Value) -> Found:
     """Return the value that an expectation describes; `Missing` where it does not say enough."""
     if is_matcher(expected):
         return _matching(expected)
     if isinstance(expected, dict):
         if any(is_query(each) for each in expected):
             return _NOTHING
-        fields = {name: _value_of(each) for name, each in expected.items()}
-        return _NOTHING if any(isinstance(each, Missing) for each in fields.values()) else fields
+        fields = {key: value for key, each in expected.items() if not isinstance(value := _value_of(each), Missing)}
+        return fields if len(fields) == len(expected) else _NOTHING
     if isinstance(expected, list):
-        items = [_value_of(each) for each in expected]
-        return _NOTHING if any(isinstance(each, Missing) for each in items) else items
+        items = [value for each in expected if not isinstance(value := _value_of(each), Missing)]
+        return items if len(items) == len(expected) else _NOTHING
     return expected
 
 
-def _matching(words: Mapping[str, Value]) -> Value | Missing:
+def _matching(words: Mapping[str, Value]) -> Found:
     """Return a value that meets a matcher, for the words of which one is plain."""
     if "equals" in words:
         return words["equals"]
     if "one-of" in words:
-        return words["one-of"][0]
+        return items_of(words["one-of"])[0]
     if "contains" in words:
-        pieces = words["contains"] if isinstance(words["contains"], list) else [words["contains"]]
-        value: Value = " ".join(pieces) if all(isinstance(each, str) for each in pieces) else pieces
+        pieces: list[Value] = words["contains"] if isinstance(words["contains"], list) else [words["contains"]]
+        texts = [each for each in pieces if isinstance(each, str)]
+        value: Value = " ".join(texts) if len(texts) == len(pieces) else pieces
         return value if all(MATCHERS[name].unmet(each, value) is None for name, each in words.items()) else _NOTHING
     return _NOTHING

@@ -437,7 +437,7 @@ class _Tools(Struct):
         elif isinstance(event, events.ToolCalled):
             self.names.append(event.tool)
             if len(self.calls) < MAX_CALLS:
-                call = {"tool": event.tool, "arguments": event.arguments, "is_error": False}
+                call: dict[str, Value] = {"tool": event.tool, "arguments": event.arguments, "is_error": False}
                 self.calls.append(call)
                 self.places[event.call] = call
         elif isinstance(event, events.ToolAnswered) and event.call in self.places:

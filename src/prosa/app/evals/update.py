@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prosa.app.check.fix import Change, write_changes
 from prosa.app.evals.suite import Suite
-from prosa.data import Mapping, Node, Scalar, Value, to_value
+from prosa.data import Mapping, Node, Scalar, Value, members_of, to_value
 from prosa.data import Sequence as Items
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import Hints
@@ -24,7 +24,7 @@ from prosa.dialects.table import TEST
 from prosa.evaluation.case import expects_failure
 from prosa.evaluation.expectations import is_query, match
 from prosa.evaluation.jsonpath import BadQuery, compile_query
-from prosa.evaluation.matchers import MISSING, is_matcher, meets, same
+from prosa.evaluation.matchers import MISSING, Found, Missing, is_matcher, meets, same
 from prosa.evaluation.report import Attempt, Report, SuiteReport
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits
@@ -105,7 +105,7 @@ def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: Sou
     if _expects_nothing(case):
         return [_new_block(case, _agreed([each.output for each in attempts]), source)]
     block = case.blocks.get("expect")
-    if block is None or block.value is MISSING:
+    if block is None or isinstance(block.value, Missing):
         raise _Left("it failed for something else than its `expect` block")
     found = [
         _block_edits(block, each.output, source.text) for each in attempts if match(block.value, each.output).failures
@@ -128,8 +128,9 @@ def _new_block(case: CaseModel, output: Value, source: SourceText) -> Edit:
     at = case.blocks["input"].fence.end if "input" in case.blocks else case.heading.span.end
     end = source.text.find("\n", at)
     place = len(source.text) if end < 0 else end
-    language = "yaml" if isinstance(output, dict) and output else "json"
-    data = write_yaml(output) if language == "yaml" else json.dumps(output, ensure_ascii=False) + "\n"
+    language, data = "json", json.dumps(output, ensure_ascii=False) + "\n"
+    if isinstance(output, dict) and output:
+        language, data = "yaml", write_yaml(output)
     return Edit(Span(place, place), f"\n\n```{language} expect\n{data}```" + ("" if end >= 0 else "\n"))
 
 
@@ -147,7 +148,7 @@ def _without_end(span: Span, text: str) -> Span:
     return Span(span.start, span.start + len(span.of(text).rstrip()))
 
 
-def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
+def _node_edits(node: Node, output: Found, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
     """Yield the edits that make a node expect an output."""
     expected = to_value(node)
     if is_matcher(expected):
@@ -157,21 +158,21 @@ def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) 
         for entry in node:
             key = entry.key.text
             yield from _node_edits(entry.value, _under(key, output, top=top), as_json=as_json)
+    elif isinstance(output, Missing):
+        raise _Left("a field that it expects no longer exists")
     elif isinstance(node, Mapping) and top and all(is_query(entry.key.text) for entry in node):
         for entry in node:
             yield from _node_edits(entry.value, _under(entry.key.text, output, top=True), as_json=as_json)
     elif isinstance(node, Items) and isinstance(output, list) and len(node.items) == len(output):
         for item, value in zip(node.items, output, strict=True):
             yield from _node_edits(item, value, as_json=as_json)
-    elif output is MISSING:
-        raise _Left("a field that it expects no longer exists")
     elif not isinstance(node, Scalar) or not same(expected, output):
         yield Edit(node.span, _flow(output, as_json=as_json))
 
 
-def _under(key: str, output: Value, *, top: bool) -> Value:
+def _under(key: str, output: Value, *, top: bool) -> Found:
     if not (top and is_query(key)):
-        return output.get(key, MISSING)
+        return members_of(output).get(key, MISSING)
     try:
         query = compile_query(key)
         nodes = query.find(output)
@@ -184,8 +185,10 @@ def _under(key: str, output: Value, *, top: bool) -> Value:
 
 def _flow(value: Value, *, as_json: bool) -> str:
     """Return a value on one line: a word as it is, all else as JSON, which is YAML too."""
-    plain = isinstance(value, str) and len(value) <= 60 and _WORD.fullmatch(value) and value.lower() not in _NAMES
-    return value if plain and not as_json else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and not as_json and len(value) <= 60:
+        plain = _WORD.fullmatch(value) and value.lower() not in _NAMES
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_met(source: SourceText, name: str, edits: Sequence[Edit], output: Value) -> bool:
@@ -194,4 +197,4 @@ def _is_met(source: SourceText, name: str, edits: Sequence[Edit], output: Value)
     model = open_document(SourceText(text, source.path), Hints(explicit=TEST.name)).model_of(TEST)
     case = next((each for each in model.cases if each.name == name), None) if model is not None else None
     wanted = MISSING if case is None else case.value("expect")
-    return wanted is not MISSING and not match(wanted, output).failures
+    return not isinstance(wanted, Missing) and not match(wanted, output).failures

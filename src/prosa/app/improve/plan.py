@@ -18,7 +18,7 @@ from prosa.app.evals.plan import asks_first, plan_tests
 from prosa.app.improve.journal import open_journal
 from prosa.app.improve.subject import ImproveOptions, Task, find_subject, tasks_of
 from prosa.app.options import JournalOptions
-from prosa.records.test_plan import Bounds, SidePlan, TestPlan
+from prosa.records.test_plan import Bounds, N, SidePlan, TestPlan
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
@@ -59,7 +59,7 @@ def _sides(task: Task, chosen: ImproveOptions, options: Options, environment: En
         )
 
 
-def _times(bounds: Bounds, least: int, most: int) -> Bounds:
+def _times(bounds: Bounds[N], least: int, most: int) -> Bounds[N]:
     return Bounds(
         None if bounds.least is None else bounds.least * least, None if bounds.most is None else bounds.most * most
     )

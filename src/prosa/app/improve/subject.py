@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.json import encode
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from prosa.app.check.gather import Group
     from prosa.app.evals.suite import Suite
     from prosa.app.options import Environment, Options
+
+T = TypeVar("T")
 
 ROUNDS = 10
 """Proposals that a search makes."""
@@ -220,12 +222,12 @@ def _case_digests(suite: Suite) -> Iterator[str]:
         yield _digest([each.input, each.expect, each.run, each.grade, each.assertions, each.workspace, belongs])
 
 
-def _digest(value: Value) -> str:
+def _digest(told: Sequence[T]) -> str:
     """Return a digest that is the same in every process."""
-    return hashlib.sha256(encode(value, enc_hook=_plain, order="deterministic")).hexdigest()
+    return hashlib.sha256(encode(told, enc_hook=_plain, order="deterministic")).hexdigest()
 
 
-def _plain(value: Value) -> Value:
+def _plain(value: Missing | Path) -> Value:
     if isinstance(value, Missing):
         return ["missing"]
     if isinstance(value, Path):

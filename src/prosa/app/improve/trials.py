@@ -31,7 +31,7 @@ from prosa.app.improve.parts import Gate, SubjectPart
 from prosa.app.run.jobs import Progress, driving
 from prosa.app.run.routes import with_provider
 from prosa.app.runs import Job
-from prosa.data import Value
+from prosa.data import Value, members_of
 from prosa.evaluation.improvement import SearchEnded, Searcher
 from prosa.evaluation.report import Attempt, CaseReport, Report, SuiteReport, total_cost
 from prosa.records.improvement import Candidate
@@ -216,7 +216,7 @@ class Trials(Struct):
         refused = [
             {"text": each.text[:MAX_SHOWN], "why": each.refused} for each in self.trials.values() if each.refused
         ]
-        given = {
+        given: dict[str, Value] = {
             "part": _ABOUT[self.part.name],
             "text": parent.text,
             "most": self.part.most,
@@ -234,12 +234,12 @@ class Trials(Struct):
         self._pay(None if outcome.summary.total_cost is None else float(outcome.summary.total_cost))
         if outcome.error is not None:
             raise outcome.error
-        return str(outcome.output["text"]).strip()
+        return str(members_of(outcome.output)["text"]).strip()
 
     def _shown(self, case: CaseReport) -> dict[str, Value]:
         """Return what the proposing model sees of a case."""
         attempt = next((each for each in case.attempts if not each.passed), case.attempts[0])
-        told = {
+        told: dict[str, Value] = {
             "request": _cut(case.case.request or case.case.input),
             "passed": f"{case.counted.passed} of {case.counted.repeats}",
             "answer": _cut(attempt.output),
