@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from prosa.dialects.dialect import Hints
 from prosa.dialects.table import dialect_of_path
 from prosa.rules.cache import (
+    FactsRow,
     KeptFacts,
     NotPlain,
     Stamped,
@@ -94,7 +95,7 @@ class Analyzer(Struct, frozen=True):
 
     With ``keep``, readings are returned besides their results, and everything runs in this process. ``progress`` is
     called with the number of finished documents. ``stamps`` returns a value that identifies the state of a file: one
-    that was hashed before is not read again.
+    that was hashed before is not read again. ``hinted`` identifies what ``hints`` returns for all paths, if not empty.
     """
 
     files: Files
@@ -105,6 +106,7 @@ class Analyzer(Struct, frozen=True):
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
     stamps: Callable[[Path], Stamped | None] | None = None
+    hinted: str = ""
 
     def analyses(self, paths: Sequence[Path], known: Container[Path] = ()) -> dict[Path, Analysis]:
         """Return the analysis of every document, by real path, each once, without those that are ``known``."""
@@ -366,9 +368,9 @@ def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:
     return real in seen.facts or (real in new and new[real].readable)
 
 
-def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collection[Path], analyzer: Analyzer) -> _Seen:
+def _looked_up(sighted: Sighted, kept: FactsRow, known: Collection[Path], analyzer: Analyzer) -> _Seen:
     """Compare the stored row with the present documents."""
-    seen = _Seen({}, {}, {})
+    seen, rows, hinted = _Seen({}, {}, {}), kept.by_path, _hinted_alike(kept, analyzer)
     apart, left_out = (
         frozenset(map(str, sighted.apart)),
         {*map(str, known), *(sighted.top + each for each in sighted.links)},
@@ -384,24 +386,29 @@ def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collectio
             if whole in apart or not sighted.may_read(stamp := stamps[name]):
                 continue
             seen.stamps[path] = stamp
-            row = kept.get(path)
+            row = rows.get(path)
+            if row is None or row.stamp != stamp or not (hinted or row.hints == hints_text(analyzer.hints(real))):
+                continue
             shown = sighted.shown + path
-            if row is not None and row.stamp == stamp and _holds(row, real, shown, analyzer):
+            if not row.depends or _holds(row, shown, analyzer):
                 seen.facts[real] = row.facts(shown)
     return seen
 
 
-def _holds(row: KeptFacts, real: Path, shown: str, analyzer: Analyzer) -> bool:
+def _hinted_alike(kept: FactsRow, analyzer: Analyzer) -> bool:
+    """Return whether all documents have the hints that they had."""
+    return kept.hinted == analyzer.hinted != ""
+
+
+def _holds(row: KeptFacts, shown: str, analyzer: Analyzer) -> bool:
     """Return whether all else that a row rests on is as it was. Of the document itself, ``shown``, its stamp tells."""
-    if row.hints != hints_text(analyzer.hints(real)):
-        return False
     return still_holds({name: was for name, was in row.depends.items() if name != shown}, analyzer.files)
 
 
 def _keep(
     sighted: Sighted,
     seen: _Seen,
-    kept: Mapping[str, KeptFacts],
+    kept: FactsRow,
     new: Mapping[Path, Analysis],
     analyzer: Analyzer,
     store: Store,
@@ -416,8 +423,11 @@ def _keep(
     if len(fresh) <= MANY:
         return
     there = {folder + name for folder, names in sighted.stamps.items() for name in names}
+    if not _hinted_alike(kept, analyzer):  # the hints of those that were looked up are the same
+        there = {path for real, path in seen.names.items() if real in seen.facts}
     try:
-        text = to_facts_row({path: each for path, each in kept.items() if path in there} | fresh)
+        old = {path: each for path, each in kept.by_path.items() if path in there}
+        text = to_facts_row(FactsRow(old | fresh, analyzer.hinted))
     except NotPlain:
         return
     store.put({f"beside:{sighted.top}": text})

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar, cast
 
-from msgspec import MsgspecError, Struct
+from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import Decoder, encode
 
 from prosa.data import Plain, Value
@@ -67,20 +67,24 @@ class _AnalysisRow(Struct, frozen=True, array_like=True):
     extra: dict[str, Value]
 
 
+class _Rest(Struct, frozen=True, array_like=True):
+    refs: tuple[Ref, ...]
+    anchors: frozenset[str]
+    links: tuple[LocalLink, ...]
+    wikilinks: tuple[LocalLink, ...]
+
+
 class KeptFacts(Struct, frozen=True, array_like=True):
     """The facts of a document with everything they depend on: its stamp, the hints about its dialect, and the record
-    of other files (`rules.recording`)."""
+    of other files (`rules.recording`). What few ask for stays JSON: ``extra``, and the ``rest``."""
 
     stamp: Stamped
     hints: str
     depends: Mapping[str, str]
     dialect: DialectName
-    refs: tuple[Ref, ...]
     defs: tuple[Def, ...]
-    anchors: frozenset[str]
-    links: tuple[LocalLink, ...]
-    wikilinks: tuple[LocalLink, ...]
-    extra: dict[str, Value]
+    extra: Raw
+    rest: Raw
 
     @classmethod
     def of(cls, analysis: Analysis, stamp: Stamped, hints: str) -> "KeptFacts | None":
@@ -88,9 +92,10 @@ class KeptFacts(Struct, frozen=True, array_like=True):
         facts = analysis.facts
         if not (analysis.lasting and analysis.digest and analysis.readable and _is_plain(facts.extra)):
             return None
-        names = facts.refs, facts.defs, facts.anchors, facts.links, facts.wikilinks
-        kept = cls(stamp, hints, analysis.depends, facts.dialect, *names, _extra(facts))
+        rest = _Rest(facts.refs, facts.anchors, facts.links, facts.wikilinks)
         try:
+            parts = (Raw(_written(each).encode()) for each in (_extra(facts), rest))
+            kept = cls(stamp, hints, analysis.depends, facts.dialect, facts.defs, *parts)
             _written(kept)
         except NotPlain:
             return None
@@ -98,12 +103,36 @@ class KeptFacts(Struct, frozen=True, array_like=True):
 
     def facts(self, path: str) -> DocumentFacts:
         """Return the facts of the document called ``path``."""
-        extra = {key: _frozen(value) for key, value in self.extra.items()}
-        return DocumentFacts(path, self.dialect, self.refs, self.defs, self.anchors, self.links, self.wikilinks, extra)
+        return cast("DocumentFacts", _Unread(path, self))
 
 
-class _FactsRow(Struct, frozen=True, array_like=True):
-    by_path: dict[str, KeptFacts]
+class _Unread:  # noqa: PLW1641 - facts have no hash either
+    """Stands for `DocumentFacts`, and reads of a row what is asked for: of thousands of documents beside others that
+    is mostly their names."""
+
+    __slots__ = ("_row", "anchors", "defs", "dialect", "extra", "links", "path", "refs", "wikilinks")
+
+    def __init__(self, path: str, row: KeptFacts) -> None:
+        self.path, self.dialect, self.defs, self._row = path, row.dialect, row.defs, row
+
+    def __getattr__(self, name: str) -> object:
+        """Read the part of the row that holds what is not there yet."""
+        if name == "extra":
+            self.extra = _frozen(_decoder(dict[str, Value]).decode(self._row.extra))
+        elif name in _Rest.__struct_fields__:
+            rest = _decoder(_Rest).decode(self._row.rest)
+            self.refs, self.anchors, self.links, self.wikilinks = rest.refs, rest.anchors, rest.links, rest.wikilinks
+        return object.__getattribute__(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return all(getattr(self, name) == getattr(other, name, None) for name in DocumentFacts.__struct_fields__)
+
+
+class FactsRow(Struct, frozen=True, array_like=True):
+    """The facts of many documents. ``hinted`` identifies what gave the hints about all of them, if that is known."""
+
+    by_path: dict[str, KeptFacts] = {}
+    hinted: str = ""
 
 
 class _ProgramRow(Struct, frozen=True, array_like=True):
@@ -165,15 +194,14 @@ def from_row(text: str, path: str, *, lasting: bool = True) -> Analysis | None:
     )
 
 
-def to_facts_row(by_path: dict[str, KeptFacts]) -> str:
+def to_facts_row(facts: FactsRow) -> str:
     """Return the facts of many documents as one row."""
-    return _written(_FactsRow(by_path))
+    return _written(facts)
 
 
-def from_facts_row(text: str) -> dict[str, KeptFacts]:
+def from_facts_row(text: str) -> FactsRow:
     """Return the same back; none where the row is not one."""
-    row = _read(text, _FactsRow)
-    return row.by_path if row is not None else {}
+    return _read(text, FactsRow) or FactsRow()
 
 
 def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str]) -> str:
@@ -197,7 +225,7 @@ def from_group_row(text: str) -> tuple[tuple[ProgramFindings, ...], Mapping[str,
     return tuple(found), row.record
 
 
-def _written(row: Struct) -> str:
+def _written(row: Struct | dict[str, Value]) -> str:
     try:
         return encode(row).decode()
     except (TypeError, ValueError) as error:  # a lone surrogate, for example, that an escape made
@@ -213,7 +241,7 @@ def _read(text: str, form: type[_Row]) -> _Row | None:
 
 
 @cache
-def _decoder(form: type[_Row]) -> Decoder[_Row]:
+def _decoder(form: type[_T]) -> Decoder[_T]:
     return Decoder(form)
 
 

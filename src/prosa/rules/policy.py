@@ -199,6 +199,13 @@ class Profile(Struct, frozen=True):
         return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault, agents)
 
     @property
+    def hinted(self) -> str:
+        """What identifies the hints about all documents."""
+        named = self.settings.dialects if self.settings is not None else ()
+        read_as = self.specification.dialect if self.specification is not None else None
+        return repr((self.explicit, self.forced, self.vault, read_as, named, str(self.root)))
+
+    @property
     def relations(self) -> tuple[tuple[str, str], ...]:
         """The fields of front matter that name other documents, with the type of relationship."""
         return self.settings.relations if self.settings is not None else ()

@@ -140,6 +140,7 @@ class Checker(Struct, frozen=True):
             workers=self.workers,
             progress=self.progress,
             stamps=stamps or looked,
+            hinted=profile.hinted,
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas

@@ -47,7 +47,7 @@ def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Fi
 
 
 def _is_lent(corpus: Corpus) -> bool:
-    known = (*corpus.entries.values(), *corpus.metas.values())
+    known = (each for each in (*corpus.entries.values(), *corpus.metas.values()) if each.dialect == "magi")
     return any(cast("CorpusFacts", each.extra)["lends"].get(_FIELD) for each in known if "lends" in each.extra)
 
 

@@ -68,7 +68,7 @@ _FORM = "a route is a path on the site such as `/weather/fog`"
 def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a record that cannot have the route that it requests (Y12, H7). The finding points at the route. A document
     with that URL by its file keeps it; of several records the first by path gets it."""
-    if not any("route" in each.extra for each in corpus.entries.values()):
+    if not any(each.dialect == "ymj" and "route" in each.extra for each in corpus.entries.values()):
         return
     # Only here: few records ask for a route.
     for named in _sites(corpus):
