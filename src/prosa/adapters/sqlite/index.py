@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,12 +25,15 @@ from prosa.adapters.sqlite.refresh import IndexFile, Replaced, refresh, refresh_
 from prosa.adapters.sqlite.writing import meta
 from prosa.corpus.found import Refreshed, Scan
 from prosa.corpus.statistics import Linked, Statistics
-from prosa.data import Value
 from prosa.data.surrogates import has_surrogate
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.source.files import compared_name
+
+if TYPE_CHECKING:
+    from prosa.document.references import Origin, RefKind
+    from prosa.graph.node import State
 
 
 class Index(Struct):
@@ -254,7 +258,14 @@ def edges_to(connection: sqlite3.Connection, path: str) -> list[Edge]:
     return list(_edges(connection, rows))
 
 
-def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) -> Iterator[Edge]:
+_EdgeRow: TypeAlias = """tuple[
+    str, str, str | None, str | None, Origin, int, State, int,
+    int, RefKind, float | None, int, str, int, str, str | None
+]"""
+"""The columns of `_EDGES`."""
+
+
+def _edges(connection: sqlite3.Connection, rows: Iterable[_EdgeRow]) -> Iterator[Edge]:
     """Return the edges of few rows, with candidates queried one by one."""
     rows = list(rows)
     wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
@@ -266,12 +277,11 @@ def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) ->
     return (_edge(row, ids) for row in rows)
 
 
-def _edge(row: tuple[Value, ...], ids: Mapping[int, str]) -> Edge:
-    source, target, node, rel, origin, line, state, start, end, kind, strength, two_way, fragment, exact, *rest = row
-    range_, others = rest
+def _edge(row: _EdgeRow, ids: Mapping[int, str]) -> Edge:
+    source, target, node, rel, origin, line, state, start, end, kind, strength, both, part, exact, range_, others = row
     return Edge(
         *(source, target if node is None else node, rel, origin, line, state, start, end, kind, strength),
-        *(bool(two_way), fragment, bool(exact)),
+        *(bool(both), part, bool(exact)),
         tuple(ids[each] for each in json.loads(others) if each in ids) if others else (),
         range=range_,
     )

@@ -11,18 +11,19 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from prosa.adapters.sqlite.writing import Row, meta, set_meta
-from prosa.data import Value
 from prosa.dialects import DialectName
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.names import Key, Names
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.resolve import Resolution, keys_of, resolve_tiers, tiers_of
 from prosa.graph.sites import Sites
+
+T = TypeVar("T")
 
 BATCH = 500
 """Documents whose edges are written in one go."""
@@ -126,7 +127,7 @@ def _follow_again(
     for edge in sorted(edges):
         row = connection.execute(_WRITTEN_EDGE, (edge,)).fetchone()
         if row is not None and row[0] not in done:
-            record, reference = Record(row[1], row[2]), _reference(row[3:])
+            record, reference = Record(row[1], row[2]), Reference(*row[3:])
             found = resolve_tiers(record, reference, tiers_of(record, reference, sites), names)
             connection.execute(_SET_EDGE, (*_where(found), edge))
 
@@ -135,10 +136,6 @@ _WRITTEN_EDGE = """SELECT d.id, d.path, d.dialect, e.origin, e.target, e.kind, e
   e.strength, e.bidirectional, e.fragment, e.range FROM edge e JOIN document d ON d.id = e.document WHERE e.id = ?"""
 
 _SET_EDGE = "UPDATE edge SET state = ?, target_document = ?, exact = ?, candidates = ? WHERE id = ?"
-
-
-def _reference(row: Sequence[Value]) -> Reference:
-    return Reference(*row)
 
 
 def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
@@ -153,8 +150,8 @@ def records_of(connection: sqlite3.Connection, documents: Sequence[int]) -> Iter
 
 def _records(connection: sqlite3.Connection, some: str, values: Sequence[int]) -> Iterator[tuple[int, Record]]:
     which, of = (f"WHERE {column} {some}" if some else "" for column in ("id", "document"))
-    definitions = _by_document(connection, f"{_DEFINITIONS} {of} ORDER BY rowid", values)
-    references = _by_document(connection, f"{_REFERENCES} {of} ORDER BY document, seq", values)
+    definitions = _by_document(connection, f"{_DEFINITIONS} {of} ORDER BY rowid", values, Definition)
+    references = _by_document(connection, f"{_REFERENCES} {of} ORDER BY document, seq", values, Reference)
     columns = "id, path, dialect, title, type, canonical, actions"
     rows = connection.execute(f"SELECT {columns} FROM document {which} ORDER BY id", values)  # noqa: S608 - numbers
     for number, path, dialect, title, kind, canonical, actions in rows:
@@ -162,8 +159,8 @@ def _records(connection: sqlite3.Connection, some: str, values: Sequence[int]) -
             number,
             Record(
                 *(path, dialect, title, kind),
-                tuple(Definition(*each) for each in definitions.get(number, ())),
-                tuple(_reference(each) for each in references.get(number, ())),
+                tuple(definitions.get(number, ())),
+                tuple(references.get(number, ())),
                 tuple(json.loads(canonical)),
                 tuple(json.loads(actions)),
             ),
@@ -175,10 +172,12 @@ _REFERENCES = """SELECT document, origin, target, kind, start, "end", line, rel,
   range FROM edge"""
 
 
-def _by_document(connection: sqlite3.Connection, question: str, values: Sequence[int]) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = {}
+def _by_document(
+    connection: sqlite3.Connection, question: str, values: Sequence[int], made: Callable[..., T]
+) -> dict[int, list[T]]:
+    found: dict[int, list[T]] = {}
     for number, *rest in connection.execute(question, values):
-        found.setdefault(number, []).append(tuple(rest))
+        found.setdefault(number, []).append(made(*rest))
     return found
 
 

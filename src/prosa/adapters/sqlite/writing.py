@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import FoundDocument
 from prosa.corpus.words import is_cjk
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.dialects import DialectName
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import may_stand
@@ -136,7 +136,9 @@ def meta(connection: sqlite3.Connection, name: str) -> str:
     return "" if row is None else str(row[0])
 
 
-Row: TypeAlias = tuple[Value, ...]
+Row: TypeAlias = "tuple[Plain | bytes, ...]"
+Numbered: TypeAlias = "tuple[int, *Row]"
+"""A row that begins with the number of its document."""
 
 STAGE = 20
 """Number of documents that pass through the stages together: small enough that results stay in the processor cache."""
@@ -156,7 +158,7 @@ class Packed(Struct):
     reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path, dialect and canonical URLs;
     ``lenders`` says whether there are meta files (MA18)."""
 
-    documents: list[Row] = field(default_factory=list)
+    documents: list[Numbered] = field(default_factory=list)
     definitions: list[Row] = field(default_factory=list)
     fields: list[Row] = field(default_factory=list)
     sections: list[Row] = field(default_factory=list)
@@ -263,8 +265,8 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     names, tags = _names(record), " ".join(extracted.tags)
     named_cjk = is_cjk(names) or is_cjk(tags)
     packed.sections += [
-        (number, at, level, names, heading, tags, *rest, cjk or named_cjk, seen)
-        for at, level, heading, *rest, cjk, seen in extracted.sections
+        (number, at, level, names, heading, tags, anchor, start, end, line, text, cjk or named_cjk, seen)
+        for at, level, heading, anchor, start, end, line, text, cjk, seen in extracted.sections
     ]
     if extracted.carried is not None:
         model, dimension, vector, sha256, fresh = extracted.carried

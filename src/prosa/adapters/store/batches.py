@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import convert
 from msgspec.structs import astuple, replace
@@ -250,7 +250,10 @@ def _batch(row: Sequence[Value]) -> BatchRecord:
     return convert(dict(zip(BATCH_COLUMNS, row, strict=True)), BatchRecord)
 
 
-def _result(row: Sequence[Value]) -> RowResult:
+_ResultRow: TypeAlias = "tuple[int, str, str, str | None, str | None, str | None, float | None, int, float | None, int]"
+
+
+def _result(row: _ResultRow) -> RowResult:
     number, job, state, kind, error, output, cost, calls, seconds, attempts = row
     name: Value = number
     said: Value = None
@@ -259,6 +262,6 @@ def _result(row: Sequence[Value]) -> RowResult:
         said = json.loads(output) if state == "done" and output is not None else None
     except (ValueError, RecursionError):
         state, kind, error = "failed", "crashed", "the stored data of this row is damaged"
-    values = {"row": number, "id": name, "output": said, "error": error, "cost": cost, "calls": calls}
+    values: dict[str, Value] = {"row": number, "id": name, "output": said, "error": error, "cost": cost, "calls": calls}
     values |= {"kind": None if state == "done" else kind, "seconds": seconds or 0.0, "attempts": attempts}
     return convert(values, RowResult)
