@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from types import GenericAlias, UnionType
 from typing import TYPE_CHECKING, ClassVar, Literal, NewType, TypeAlias, get_args, get_origin
 
 from msgspec import Struct, field
@@ -82,11 +83,14 @@ class Option(Struct, frozen=True):
     default: Value = None
 
 
+Annotation: TypeAlias = type | GenericAlias | UnionType
+
+
 class DeclaredOption(Struct, frozen=True):
     """An option of a record: its name, its annotation, its words, its ``flags``, the attribute of parsed arguments."""
 
     name: str
-    annotation: Value
+    annotation: Annotation
     option: Option
     flags: tuple[str, ...]
     dest: str
@@ -129,15 +133,12 @@ def fields_of(record: type, chosen: Mapping[str, object]) -> dict[str, object]:
     return {each.option.field or each.name: chosen[each.name] for each in declared(record) if each.name in chosen}
 
 
-def spelled(annotation: Value) -> str:
+def spelled(annotation: Annotation) -> str:
     """Return a type as it is written in a signature, without its option."""
-    kind = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    kind = getattr(annotation, "__origin__", annotation) if hasattr(annotation, "__metadata__") else annotation
     text = getattr(kind, "__forward_arg__", None) or (kind.__name__ if isinstance(kind, type) else str(kind))
-    return re.sub(
-        r"Optional\[(.*)\]",
-        r"\1 | None",
-        re.sub(r"\b(?:typing|collections\.abc|pathlib|prosa\.app\.options)\.", "", text),
-    )
+    plain = re.sub(r"\b(?:typing|collections\.abc|pathlib|prosa\.app\.options)\.", "", text)
+    return re.sub(r"Optional\[(.*)\]", r"\1 | None", plain)
 
 
 class ModelOptions(TypedDict, total=False):
@@ -594,6 +595,6 @@ LIMITS = (
 """The names of the limits that flags and settings may name."""
 
 
-def limits_in(holder: "Options | Settings") -> dict[str, Value]:
+def limits_in(holder: "Options | Settings") -> dict[str, float]:
     """Return the limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

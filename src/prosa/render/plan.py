@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
-from prosa.data import Value
+from prosa.data import Plain, Value
 from prosa.records.plan import Plan, PlannedTool
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
@@ -187,7 +187,7 @@ _RESULTS = {"absent": "no result yet", "fresh": "its result is fresh", "stale": 
 _RESULTS |= {"edited": "its result was edited by hand"}
 
 
-def scripts_plan_text(found: Mapping[str, Value]) -> str:
+def scripts_plan_text(found: Mapping[str, Plain]) -> str:
     """Return the scripts in their order: what runs and why, what does not and why; then what is sent, if known."""
     plan = cast("PlannedScripts", found)
     scripts = plan["scripts"]

@@ -210,11 +210,11 @@ class Inputs(Struct, frozen=True):
         if self.form is not None:
             return self.form.fields
         schema = self.program.input_schema
-        if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
+        if not isinstance(schema, Mapping) or not isinstance(properties := schema.get("properties"), Mapping):
             return None
         if schema.get("additionalProperties", False) is not False or "patternProperties" in schema:
             return None
-        return frozenset(schema["properties"])
+        return frozenset(properties)
 
     def _look_at_first(self, columns: Sequence[str], wanted: frozenset[str] | None) -> None:
         """Say what is mapped wrongly before anything is asked. Raises `RowsRefused`."""

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -104,7 +104,8 @@ def subject_of(
     found.require_named()
     job = found.preparing.ready(found.chosen[0].script)
     program = replace(job.program, file=path.name, folder=str(path.parent))
-    return Subject(program, ScriptRows(job.script, str(job.input_value["context"]), job.row))
+    context = cast("Mapping[str, Value]", job.input_value)["context"]  # made by `given`
+    return Subject(program, ScriptRows(job.script, str(context), job.row))
 
 
 def _parts(path: Path, script: str) -> tuple[Path, str]:
@@ -182,7 +183,7 @@ def prepare(
         )
     store = store_path(options.journal, environment.environ)
     closure, rows_sha = closure_of(subject), rows.source.digest()
-    kept = {"rows": rows.named, "query": rows.query, "name": chosen.name}
+    kept: dict[str, Value] = {"rows": rows.named, "query": rows.query, "name": chosen.name}
     kept |= {"script": script.script.address} if script is not None else {}
     identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
     found = batch_id(closure, program.model_name, rows_sha, identity)

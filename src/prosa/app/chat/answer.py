@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -168,7 +168,8 @@ class _Answering(Struct, frozen=True):
         if ran.unrecorded is not None:
             self.environment.notice(f"error: {ran.unrecorded.message}")
         number = spot.number if turn.n > 1 else None
-        reply = Reply(ran.output, turn.name, number, ran.summary, tool_record(ran.messages))
+        answer = cast("str", ran.output)  # the output of a chat is text
+        reply = Reply(answer, turn.name, number, ran.summary, tool_record(ran.messages))
         self.hears.reply(reply)
         return reply
 

@@ -93,7 +93,7 @@ class CopyRecords(Struct):
 
     def save(self, *, complete: bool) -> None:
         """Write everything in one step. Raises `OSError`."""
-        state = {
+        state: dict[str, Value] = {
             "version": VERSION,
             "origin": str(origin_of(self.start)),
             "start": self.start,
@@ -132,9 +132,11 @@ class CopyRecords(Struct):
         return other_path(url), self.pages[owner]
 
     def _take(self, each: Value) -> None:
-        if isinstance(each, Mapping) and isinstance(each.get("url"), str) and isinstance(each.get("round"), int):
+        if not isinstance(each, Mapping):
+            return
+        if isinstance(each.get("url"), str) and isinstance(number := each.get("round"), int):
             texts = {name: str(each.get(name, "")) for name in _NAMES if name != "round"}
-            record = PageRecord(round=each["round"], **texts)
+            record = PageRecord(round=number, **texts)
             if _could_be(record, self.start):
                 self._put(record)
 

@@ -352,7 +352,7 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
     todo = [(name, piece)]
     while todo:
         importer, each = todo.pop()
-        for written in each.slot("imports") or ():
+        for written in _imports(each):
             place = real_path(files.root / Path(importer).parent / written)
             if not place.is_relative_to(files.root):
                 raise NotConvertible(f"`{importer}` imports `{written}`, which lies outside its folder")
@@ -370,6 +370,10 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
     return found
 
 
+def _imports(piece: Piece) -> list[str]:
+    return cast("list[str]", piece.slot("imports") or [])  # texts by the readers of programs
+
+
 def unwrapped(source: SourceText, max_size: int) -> Skill | None:
     """Return the program inside a skill that wraps one, unchanged; None for any other skill."""
     inner = wrapped_path(source)
@@ -378,9 +382,8 @@ def unwrapped(source: SourceText, max_size: int) -> Skill | None:
         return None
     program = RootedFiles(real_path(folder), max_size).read(folder / inner)
     piece = PROGRAM.read(program, NO_MARKS).piece
-    imports = piece.slot("imports") or ()
     notes = tuple(
         Item("manual", source.path, 1, "", "/imports", f"it imports `{each}`, which lies in the skill")
-        for each in imports
+        for each in _imports(piece)
     )
     return Skill(((inner, program.text),), Report(len(flat(piece)), notes))

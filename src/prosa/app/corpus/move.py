@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypedDict, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -24,7 +24,6 @@ from prosa.adapters.files.read import digest_bytes, real_path
 from prosa.adapters.files.walk import ignored_in
 from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.checks import Note
-from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden, sha256
 
@@ -310,7 +309,7 @@ class Journal(Struct, frozen=True):
             self.path.unlink(missing_ok=True)
 
 
-def _object(change: Change) -> dict[str, Value]:
+def _object(change: Change) -> _Kept:
     return {
         "path": change.path,
         "new_path": change.new_path,
@@ -321,7 +320,18 @@ def _object(change: Change) -> dict[str, Value]:
     }
 
 
-def _change(kept: Mapping[str, Value], root: Path) -> Change:
+class _Kept(TypedDict):
+    """What `_object` makes of a change."""
+
+    path: str
+    new_path: str
+    before: str
+    digest: str
+    after: str
+    edits: list[tuple[int, int, str]]
+
+
+def _change(kept: _Kept, root: Path) -> Change:
     before = SourceText(kept["before"], str(root / kept["path"]), kept["digest"])
     edits = tuple(Edit(Span(start, end), text) for start, end, text in kept["edits"])
     return Change(kept["path"], kept["new_path"], before, kept["after"], edits)

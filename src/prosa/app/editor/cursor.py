@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.app.check.workspace import Workspace
+from prosa.data import Value
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects import DialectName
 from prosa.dialects.context.hosts import fields_at
@@ -221,7 +222,7 @@ class CursorContext(Struct, frozen=True, dict=True):
         declared: tuple[DataShape, ...] = (SchemaShape(SchemaView(schema)),) if schema is not None else ()
         return (*declared, WordsShape(WORDS)) if role == "expect" else declared
 
-    def _tested(self) -> dict[str, object] | None:
+    def _tested(self) -> dict[str, Value] | None:
         suite = self.reading.model_of(TEST) if self.reading is not None else None
         if suite is None or not suite.tests:
             return None

@@ -294,9 +294,12 @@ def mark_of(patterns: tuple[str, ...]) -> Mark:
     """Return what marks the secrets that patterns (RE2) find. Raises `CassetteProblem` for a pattern that is none."""
     import re2  # only here: few runs are redacted
 
+    quiet = re2.Options()
+    quiet.log_errors = False
+
     for pattern in patterns:
         try:
-            compiled = re2.compile(pattern, _quiet())
+            compiled = re2.compile(pattern, quiet)
         except re2.error as error:
             reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
             raise CassetteProblem(f"--redact {pattern[:80]!r} is not a pattern (RE2): {reason}") from None
@@ -304,17 +307,9 @@ def mark_of(patterns: tuple[str, ...]) -> Mark:
             raise CassetteProblem(
                 f"--redact {pattern[:80]!r} finds nothing at all everywhere: it matches an empty text"
             )
-    together = re2.compile("|".join(f"(?:{each})" for each in patterns), _quiet())
+    together = re2.compile("|".join(f"(?:{each})" for each in patterns), quiet)
 
     def mark(text: str) -> str:
         return str(together.sub(lambda match: marked(match.group(0)), text))
 
     return mark
-
-
-def _quiet() -> Value:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    return options

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -175,8 +176,7 @@ def read_schema(path: Path) -> Mapping[str, Value] | bool:
         Schema(value)
     except (JsonError, SchemaError) as error:
         raise RunError(f"{path} holds no JSON Schema: {error}", hint="""as in: {"type": "object"}""") from None
-    found: Mapping[str, Value] | bool = value
-    return found
+    return cast("Mapping[str, Value] | bool", value)  # else it is no schema
 
 
 def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> tuple[LoadedSkill, ...]:

@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
 
-ABSENT = object()
-"""The output of a run that is not over."""
-
 _ID_BYTES = 6
 
 
@@ -86,14 +83,15 @@ Acknowledge: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
 
 
 class JobJournal(Struct):
-    """What is kept of one job: its run in the store, or nothing. ``output`` is there once it is done, be it before
-    this call began; ``acknowledge`` is written with the end of the run, ``within`` asked inside its
+    """What is kept of one job: its run in the store, or nothing. ``output`` is there once it is done, and ``is_done``
+    if it was so before this call began; ``acknowledge`` is written with the end of the run, ``within`` asked inside its
     journal. ``cost`` is known at the end."""
 
     run: str = ""
     stored: StoredJournal | None = None
     within: Journal = UNRECORDED
-    output: Value = ABSENT
+    output: Value = None
+    is_done: bool = False
     acknowledge: Acknowledge | None = None
     cost: float | None = None
 
@@ -101,11 +99,6 @@ class JobJournal(Struct):
     def journal(self) -> Journal:
         """Return the journal of its calls."""
         return self.within if self.stored is None else chained(self.stored, self.within)
-
-    @property
-    def is_done(self) -> bool:
-        """Return whether the job need not run."""
-        return self.output is not ABSENT
 
 
 class RunKind(Protocol):
@@ -143,7 +136,7 @@ class CallRuns(Struct):
             again = None if options.again is None else as_json(options.again)
             kept.stored = journals.journal(replace(run, again=again), required=False, begun=False)
         elif earlier.state == "done":
-            kept.run, kept.output = earlier.id, json.loads(earlier.output or "null")
+            kept.run, kept.output, kept.is_done = earlier.id, json.loads(earlier.output or "null"), True
         else:
             kept.stored = await self._resumed(journals, earlier, job, program)
 

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from prosa.app.run.facts import facts_of
 from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.dialects.magi.choosing import Choice, Row
 from prosa.records.estimate import estimate
 from prosa.records.plan import first_messages, first_request
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from prosa.dialects.magi import Script
 
 
-def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Value]:
+def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Plain]:
     """Return the plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether
     `--auto` may run anything (X7)."""
     file, choice, preparing = found.file, found.choice, found.preparing
-    head: dict[str, Value] = {"file": str(file.path)}
+    head: dict[str, Plain] = {"file": str(file.path)}
     if file.beside is not None:
         head["scripts_from"] = file.beside.path
-    scripts = [_script(row, choice, preparing, found.states, whole=whole) for row in found.rows]
+    scripts: list[Plain] = [_script(row, choice, preparing, found.states, whole=whole) for row in found.rows]
     return {**head, "env": choice.env, "context": preparing.mode, "trusted": trusted, "scripts": scripts}
 
 
 def _script(
     row: Row, choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool
-) -> dict[str, Value]:
-    about = {"script": row.script.address, "line": row.script.line, "order": row.order, "runs": row.runs}
-    made: dict[str, Value] = {**about, "why": row.why, "kind": row.kind, **_requested(row.script)}
+) -> dict[str, Plain]:
+    made: dict[str, Plain] = {"script": row.script.address, "line": row.script.line, "order": row.order}
+    made |= {"runs": row.runs, "why": row.why, "kind": row.kind, **_requested(row.script)}
     made["result"] = states.get(row.script.address, "absent")
     if row.kind == "error":
         return made
@@ -49,7 +49,7 @@ def _script(
     return made | _job(job) | (_whole(job, preparing) if whole and row.runs else {})
 
 
-def _requested(script: Script) -> dict[str, Value]:
+def _requested(script: Script) -> dict[str, Plain]:
     """Return the parameters that the block requests."""
     fields = script.fields
     return {
@@ -60,7 +60,7 @@ def _requested(script: Script) -> dict[str, Value]:
     }
 
 
-def _job(job: ScriptJob) -> dict[str, Value]:
+def _job(job: ScriptJob) -> dict[str, Plain]:
     program = job.program
     return {
         "provider": job.row.name if job.row else None,
@@ -74,7 +74,7 @@ def _job(job: ScriptJob) -> dict[str, Value]:
     }
 
 
-def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Value]:
+def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Plain]:
     sent = first_messages(job.program, job.input_value)
     facts = facts_of(job.program, preparing.options, preparing.environment, job.row)
     cost = estimate(job.program, first_request(job.program, sent), facts)

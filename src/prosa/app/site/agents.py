@@ -70,7 +70,7 @@ def search(
     if not site.index.wait_ready(READY_SECONDS):
         return {"hits": [], "complete": False}
     asked = Search(query, max(1, min(limit, MOST_HITS)), tuple(dialects), where=where)
-    hits = [
+    hits: list[Value] = [
         {
             "path": hit.path,
             "id": row.id,
@@ -111,7 +111,7 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
     """Return the metadata of a document, and its headings. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     source, sections = _parts(view)
-    headings = [
+    headings: list[Value] = [
         {
             "level": each.level,
             "text": each.heading.text,
@@ -169,7 +169,7 @@ def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None
     except UnknownRevision:
         raise UnknownRevision(f"nothing can be compared with the revision {scope.changed_since!r}") from None
     found = _found(changed[0] if changed else group, scope, dialect)
-    told = [{"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items]
+    told: list[Value] = [{"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items]
     return {"path": None, "documents": list(found), "diagnostics": told}
 
 
@@ -195,8 +195,8 @@ def _baseline(path: Path) -> Baseline:
         raise FileProblem(Path(path.name), problem.kind, problem.reason) from None
 
 
-def _diagnostic(each: Diagnostic, site: LiveSite) -> Mapping[str, Value]:
-    notes = [site.told(note) for note in each.notes]
+def _diagnostic(each: Diagnostic, site: LiveSite) -> dict[str, Value]:
+    notes: list[Value] = [site.told(note) for note in each.notes]
     return diagnostic_object(each) | {"message": site.told(each.message), "notes": notes}
 
 
@@ -273,12 +273,12 @@ def _end(source: SourceText, sections: Sequence[Section], first: int, last: int,
     return max((each for each in borders if first + (fits - first) // 2 <= each <= fits), default=fits)
 
 
-def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> Mapping[str, Value]:
+def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> dict[str, Value]:
     row = by_url.get(each.url)
     place = {"path": row.path, "id": row.id} if row is not None else {"url": each.url} if each.url else {}
     rel = {"rel": each.rel} if each.rel else {}
     return {"title": each.title, **rel, **place, **({"note": each.note} if each.note else {})}
 
 
-def _row(row: NodeRow) -> Mapping[str, Value]:
+def _row(row: NodeRow) -> dict[str, Value]:
     return {"path": row.path, "id": row.id, "title": row.title, "type": row.type, "dialect": row.dialect}

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prosa import __version__
 from prosa.app.site.search import declared_actions
 from prosa.app.site.skills import PublishedSkill, Skills
-from prosa.data import Value
+from prosa.data import Plain
 from prosa.render.json import dump
 from prosa.site import discovery as forms
 from prosa.site.discovery import FullPage, Link, SkillRow
@@ -116,7 +116,7 @@ def _skill_file(skill: PublishedSkill, content: bytes) -> DiscoveryFile:
     return DiscoveryFile(path, forms.GZIP if skill.is_archive else "text/markdown; charset=utf-8", content)
 
 
-def _json(path: str, value: Value, media_type: str = forms.JSON) -> DiscoveryFile:
+def _json(path: str, value: Plain, media_type: str = forms.JSON) -> DiscoveryFile:
     return DiscoveryFile(path, media_type, f"{dump(value)}\n".encode("utf-8", "replace"))
 
 

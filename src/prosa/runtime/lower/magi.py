@@ -66,7 +66,7 @@ def lower(script: Script, granted: Granted) -> Program:
     )
 
 
-def given(script: Script, context: str, text: str = "") -> dict[str, str]:
+def given(script: Script, context: str, text: str = "") -> dict[str, Value]:
     """Return the input of the program: the part of the document that is sent (MA11), the prompt, and the
     reader's input (M37)."""
     return {"context": context, "prompt": script.fields.text("prompt") or "", "text": _framed(text) if text else ""}
