@@ -5,9 +5,8 @@ Every key and value keeps its span in the source, and every scalar its core valu
 
 from __future__ import annotations
 
-from collections import abc
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -18,8 +17,13 @@ Value: TypeAlias = Any
 this folder, and an alias of `Any` (docs/decisions/0021): as a recursive type it gives two thousand errors of mypy where
 readers know by a schema or a field table what they hold."""
 
-Plain: TypeAlias = "bool | int | float | str | abc.Sequence[Plain] | abc.Mapping[str, Plain] | None"
-"""Plain data for who only reads it: every `Value`, and also a tuple, a `list[str]`, a `dict[str, int]` and the like."""
+if TYPE_CHECKING:
+    from collections import abc
+
+    Plain: TypeAlias = "bool | int | float | str | abc.Sequence[Plain] | abc.Mapping[str, Plain] | None"
+    """Plain data for what only reads it: every `Value`, and tuples, a `list[str]`, a `dict[str, int]` and the like."""
+else:  # msgspec reads the types of fields, and knows no recursive one
+    Plain = Any
 
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 
