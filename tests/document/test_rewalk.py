@@ -24,15 +24,17 @@ CHANGE = st.tuples(st.integers(0, 400), st.sampled_from([0, 0, 1, 5, 60]), NEW)
 
 
 def placed(found: WalkResult | None) -> WalkResult | None:
-    """Return the same with the pieces of each heading where they are."""
+    """Return the same with the pieces of each heading, and the paragraphs, where they are."""
     if found is None:
         return None
     headings = [replace(each, pieces=moved_pieces(each.pieces, each.moved), moved=0) for each in found.headings]
-    return replace(found, headings=headings)
+    paragraphs = [*found.paragraphs]
+    assert [found.paragraphs[at] for at in range(-len(paragraphs), len(paragraphs))] == paragraphs * 2
+    return replace(found, headings=headings, paragraphs=paragraphs)
 
 
 @settings(max_examples=examples(3000), deadline=None)
-@given(text=TEXT, changes=st.lists(CHANGE, min_size=1, max_size=4))
+@given(text=TEXT, changes=st.lists(CHANGE, min_size=1, max_size=8))
 @example("# a\n\nx\n# b\n", [(5, 0, "```\n")])
 @example("# a\n\n- x\n\n# b\n\n[k]\n\n# c\n[k]: /u\n", [(6, 0, "y"), (17, 0, "[^1] [k][] "), (24, 9, "[l]")])
 @example("# a\n[^1]\n# b\n# c\n[^1]: x\n", [(4, 0, "[^2]"), (14, 0, "[^1] "), (14, 2, "[^1]: ")])
@@ -81,6 +83,18 @@ def test_x1_a_section_of_whole_blocks_is_parsed_alone(blocks: list[list[str]], n
     again = rewalk.rewalk(text.encode(), before.encode(), walk(before))
     assert placed(again) in (None, walk(text))
     assert again is not None or "]:" in text or "<!--" in text
+
+
+def test_x1_the_paragraphs_of_a_text_that_is_changed_in_many_places_are_put_together():
+    text = "".join(f"# h{at}\n\none\n\n> two\n\n" for at in range(40))
+    found, most = walk(text), 0
+    for at in range(0, 40, 3):
+        changed = text.replace(f"h{at}\n\none", f"h{at}\n\nx\n\none")
+        again = rewalk.rewalk(changed.encode(), text.encode(), found)
+        assert placed(again) == walk(changed)
+        most = max(most, len(again.paragraphs.parts))
+        text, found = changed, again
+    assert most == rewalk.MAX_PARTS
 
 
 def test_x1_a_section_with_the_same_footnotes_is_parsed_alone():

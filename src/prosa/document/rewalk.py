@@ -14,8 +14,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import accumulate
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast, overload
 
 from msgspec import Struct, field
 
@@ -193,7 +194,7 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
     start = itemgetter("start")
     return WalkResult(
         headings=join(old.headings, new.headings, _start_of_heading, _headings),
-        paragraphs=join(old.paragraphs, new.paragraphs, _start_of_first, _marked),
+        paragraphs=cast("list[tuple[Range, bool]]", _paragraphs(old, new, change, own)),
         code_blocks=join(old.code_blocks, new.code_blocks, lambda each: each.where["start"], _code),
         links=join(old.links, new.links, lambda each: each.where["start"], _links),
         quotes=join(old.quotes, new.quotes, start, _shifted),
@@ -206,6 +207,72 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
         html_blocks=join(old.html_blocks, new.html_blocks, _start_of_first, _html),
         inline_html=join(old.inline_html, new.inline_html, _start_of_second, _named),
     )
+
+
+def _paragraphs(old: WalkResult, new: WalkResult, change: Change, own: int) -> MovedParagraphs:
+    """Return the same of paragraphs, of which there are most, and which few ask for."""
+    before = old.paragraphs if isinstance(old.paragraphs, MovedParagraphs) else MovedParagraphs.of(old.paragraphs)
+    first = bisect_left(before, change.start, key=_start_of_first)
+    after = bisect_left(before, change.old_end, lo=first, key=_start_of_first)
+    inside = new.paragraphs[: bisect_left(new.paragraphs, own, key=_start_of_first)]
+    parts = (
+        *before.parts_of(0, first, 0),
+        (inside, 0, len(inside), change.start),
+        *before.parts_of(after, len(before), change.end - change.old_end),
+    )
+    found = MovedParagraphs(tuple(part for part in parts if part[1] < part[2]))
+    return found if len(found.parts) <= MAX_PARTS else MovedParagraphs.of([*found])
+
+
+MAX_PARTS = 8
+"""Parts of which the paragraphs of a text are made. A text that is edited in many places has them put together."""
+
+_Part: TypeAlias = "tuple[list[tuple[Range, bool]], int, int, int]"
+"""Paragraphs, the first and the one behind the last of those that count, and by how many bytes they moved."""
+
+
+class MovedParagraphs(Sequence["tuple[Range, bool]"]):
+    """The paragraphs of a changed text: those of earlier texts, and by how much they moved."""
+
+    def __init__(self, parts: tuple[_Part, ...]) -> None:
+        self.parts = parts
+        self._ends = (*accumulate(last - first for _, first, last, _ in parts),)
+
+    @classmethod
+    def of(cls, found: list[tuple[Range, bool]]) -> MovedParagraphs:
+        """Return those of a text that was walked."""
+        return cls(((found, 0, len(found), 0),))
+
+    def parts_of(self, start: int, end: int, by: int) -> Iterator[_Part]:
+        """Yield the parts of those from one number up to another, moved by so many bytes more."""
+        at = 0
+        for found, first, last, moved in self.parts:
+            low, high = max(start - at, 0), min(end - at, last - first)
+            if low < high:
+                yield found, first + low, first + high, moved + by
+            at += last - first
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[tuple[Range, bool]]:
+        for found, first, last, moved in self.parts:
+            yield from _marked(found[first:last], moved) if moved else found[first:last]
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[Range, bool]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[Range, bool]]: ...
+    def __getitem__(self, at: int | slice) -> tuple[Range, bool] | list[tuple[Range, bool]]:
+        if isinstance(at, slice):
+            return [*self][at]
+        at = at + len(self) if at < 0 else at
+        number = bisect_right(self._ends, at)
+        if at < 0 or number == len(self._ends):
+            raise IndexError(at)
+        found, _, last, moved = self.parts[number]
+        one = found[last - (self._ends[number] - at)]
+        return _marked([one], moved)[0] if moved else one
 
 
 def _start_of_heading(found: FoundHeading) -> int:
