@@ -140,7 +140,8 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     def real(self, path: Path) -> Path:
         """Return the path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
-        return Path(self._real(path))
+        real = self._real(path)
+        return path if real == os.fspath(path) else Path(real)  # a path that is there knows its hash already
 
     def met(self, paths: Sequence[Path], folder: str) -> None:
         """Take in that a listing of a folder, a real path, has files at ``paths``, none of them a link. On Windows a
