@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import pytest
 
+from prosa.adapters.providers import chat, completion, gemini, messages, responses
 from prosa.adapters.providers.anthropic_batches import AnthropicBatches
 from prosa.adapters.providers.embeddings import read_vectors
 from prosa.adapters.providers.endpoint import Endpoint
-from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, problem_in_reply
 from prosa.adapters.providers.listing import Listed, list_models
 from prosa.adapters.providers.openai_batches import OpenAIBatches
+from prosa.adapters.providers.wire import Wire
 from prosa.records.batch import LineResult, RemoteBatch, RoundPart
+from prosa.runtime.messages import ModelReply
 from tests.adapters.providers.test_local import find, listening
 
 T = TypeVar("T")
@@ -97,3 +101,69 @@ def test_x29_a_batch_whose_time_says_no_zone_may_be_the_lost_one(created: Any) -
     listed = {"data": [{"id": "b", "created_at": created, "request_counts": {"processing": 2}}]}
     found = answered(listed, lambda endpoint: AnthropicBatches(endpoint).find(PART, ()))
     assert [each.id for each in found] == ["b"]
+
+
+ODD: tuple[Any, ...] = (None, True, 3, 2.5, -1, "x", "", [], [1], ["x"], [[]], [{}], {}, {"a": 1})
+USAGE = {"prompt_tokens": 1, "input_tokens": 1, "prompt_tokens_details": {"cached_tokens": 1}}
+CALL = {"id": "1", "type": "function", "function": {"name": "n", "arguments": "{}"}}
+PARTS = [{"text": "x", "thought": True}, {"functionCall": {"id": "1", "name": "n", "args": {}}}, {"text": "a"}]
+RATED = {"safetyRatings": [{"blocked": True, "category": "c"}]}
+ANSWERS: dict[str, tuple[Wire, dict[str, Any]]] = {
+    "chat": (
+        chat.WIRE,
+        {"usage": USAGE, "choices": [{"finish_reason": "stop", "message": {"content": "x", "tool_calls": [CALL]}}]},
+    ),
+    "completion": (completion.WIRE, {"usage": USAGE, "choices": [{"text": "x", "finish_reason": "length"}]}),
+    "responses": (
+        responses.WIRE,
+        {
+            "status": "completed",
+            "incomplete_details": {"reason": "r"},
+            "usage": USAGE,
+            "output": [
+                {"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"},
+                {"type": "custom_tool_call", "call_id": "d", "name": "n", "input": "x"},
+                {"type": "message", "content": [{"type": "output_text", "text": "x", "refusal": "r"}]},
+            ],
+        },
+    ),
+    "messages": (
+        messages.WIRE,
+        {
+            "stop_reason": "refusal",
+            "stop_details": {"explanation": "x", "category": "c"},
+            "usage": USAGE,
+            "content": [
+                {"type": "thinking", "thinking": "t", "signature": "s"},
+                {"type": "text", "text": "x"},
+                {"type": "tool_use", "id": "i", "name": "n", "input": {"a": 1}},
+            ],
+        },
+    ),
+    "gemini": (
+        gemini.WIRE,
+        {
+            "usageMetadata": {"promptTokenCount": 1},
+            "promptFeedback": {"blockReason": "b", **RATED},
+            "candidates": [{"finishReason": "STOP", "content": {"parts": PARTS}, **RATED}],
+        },
+    ),
+}
+
+
+def altered(value: Any) -> Iterator[Any]:
+    """Yield an answer once for each of its parts and each thing that may stand in its place."""
+    yield from ODD
+    if isinstance(value, dict):
+        yield from ({**value, name: other} for name, each in value.items() for other in altered(each))
+    if isinstance(value, list):
+        yield from ([*value[:at], other, *value[at + 1 :]] for at, each in enumerate(value) for other in altered(each))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_la4_whatever_stands_in_an_answer_it_is_a_reply_or_refused(name: str) -> None:
+    wire, answer = ANSWERS[name]
+    for each in (*altered(answer), {"error": {"message": "m", "code": "c", "type": "t"}}, *altered({"error": {}})):
+        if isinstance(each, dict):
+            with suppress(ExchangeProblem, StatusProblem):
+                assert isinstance(wire.reply(each), ModelReply)
