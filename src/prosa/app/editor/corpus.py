@@ -280,7 +280,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         wanted = any_of(names)
         in_data = re.compile(wanted.encode("utf-8", "surrogatepass")).search
         in_text = re.compile(wanted).search
-        reals = [self.real_of(path) for path in self.paths()]
+        reals = [real for _, real in sorted(self._placed())]
         yield from ((self.path_of(real), texts[real]) for real in reals if real in texts and in_text(texts[real]))
         saved = (real for real in reals if real not in texts)
         for real, data in disk.data_of_many(saved):
