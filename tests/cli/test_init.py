@@ -281,3 +281,13 @@ def test_what_is_added_ends_its_lines_as_the_file_does(folder: Path, name: str):
     assert init()[0] == 0
     data = (folder / name).read_bytes()
     assert b"prosa" in data and data.count(b"\n") == data.count(b"\r\n")
+
+
+def test_settings_of_a_pyproject_are_not_put_out_of_force(folder: Path):
+    """A `prosa.toml` takes the place of `[tool.prosa]`, so an empty one would drop the settings of the project."""
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n\n[tool.prosa]\nstrict = true\n")
+    status, out, err = init()
+    assert status == 0 and not (folder / "prosa.toml").exists() and "wrote AGENTS.md" in out
+    assert "left alone: prosa.toml: pyproject.toml has [tool.prosa], which would count no more" in err
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert init("--only", "settings")[1] == "wrote prosa.toml\n"

@@ -24,6 +24,7 @@ from prosa.data import Sequence as Items
 from prosa.data.yaml import read_yaml
 from prosa.dialects.context.hosts import Host
 from prosa.extras import PUBLISHED
+from prosa.settings.model import PYPROJECT_FILE, is_about_prosa
 from prosa.source import FileProblem, SourceText
 
 ADDRESS = "prosa=={version}" if PUBLISHED else ""
@@ -110,12 +111,21 @@ def _part(reader: RootedFiles, name: str, path: Path) -> Part:
     text = _template(Path(PARTS[name]).name.lstrip("."))
     if not reader.inside_root(path):
         raise FileProblem(path, "outside-root", "leads out of the folder, and is not written")
+    if name == "settings" and not path.exists() and _has_table(reader, path.with_name(PYPROJECT_FILE)):
+        return Part(name, path, why=f"{PYPROJECT_FILE} has [tool.prosa], which would count no more")
     if not path.exists():
         whole = f"# For agents\n\n{text}" if name == "agents" else f"repos:\n{text}" if name == "hook" else text
         return Part(name, path, whole)
     if (add := _ADDITIONS.get(name)) is None:
         return Part(name, path, why="is there already")
     return add(name, path, reader.read(path), text)
+
+
+def _has_table(reader: RootedFiles, path: Path) -> bool:
+    """Return whether a `pyproject.toml` has settings of Prosa."""
+    if not reader.inside_root(path) or not path.is_file():
+        return False
+    return is_about_prosa(path.name, reader.read(path).text)
 
 
 def _template(name: str) -> str:
