@@ -50,7 +50,7 @@ MAX_COLUMNS = 16_384
 class Row(Struct, frozen=True):
     """One row. ``number`` counts from 1, ``place`` says where it stands. ``texts`` says that its values are texts,
     which a schema types; ``problem`` is why there is no value; ``columns`` are those of its table, in which an empty
-    cell has no value."""
+    cell has no value; ``unfit`` says what is wrong with a cell, by its column."""
 
     number: int
     place: str
@@ -58,6 +58,7 @@ class Row(Struct, frozen=True):
     texts: bool = False
     problem: str = ""
     columns: Sequence[str] = ()
+    unfit: Mapping[str, str] = {}
 
 
 class RowSource(Protocol):
@@ -110,14 +111,14 @@ def numbered_rows(
                 yield Row(number, place, problem=too_large(), columns=columns)
                 continue
             value: dict[str, Value] = {}
-            problem = ""
+            unfit: dict[str, str] = {}
             for column, cell in zip(columns, cells, strict=True):
                 if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
                     kind = "bytes" if isinstance(cell, bytes) else cell
-                    problem = f"column {column} holds {kind}, which JSON has not"
+                    unfit[column] = f"column {column} holds {kind}, which JSON has not"
                 elif cell is not None:
                     value[column] = _plain(cell)
-            yield Row(number, place, None if problem else value, problem=problem, columns=columns)
+            yield Row(number, place, value, columns=columns, unfit=unfit)
 
 
 def _plain(cell: Cell) -> Value:
@@ -135,7 +136,8 @@ def digest_of_rows(rows: Iterator[Row]) -> str:
     """SHA-256 of rows that have no bytes of their own."""
     found = hashlib.sha256()
     for row in rows:
-        found.update(json.dumps([row.value, row.problem], sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
+        told = [row.value, row.problem, *([row.unfit] if row.unfit else ())]
+        found.update(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
     return found.hexdigest()
 
 

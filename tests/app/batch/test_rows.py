@@ -328,3 +328,32 @@ def test_x29_a_row_without_an_id_is_named_with_what_was_found(tmp_path: Path):
     inputs = Inputs(open_rows(str(tmp_path / "a.jsonl")), load(tmp_path, PROGRAM), RowMapping({}, "id"), say_nothing)
     with pytest.raises(RowsRefused, match=r"a\.jsonl:2: no id: expected a text or an integer as 'id', found \[2\]"):
         list(inputs)
+
+
+def test_x29_bytes_in_an_ignored_column_do_not_fail_the_row(tmp_path: Path):
+    """What JSON has not counts only where an input or the id takes it."""
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE t (key, text, photo, x)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [("a", "one", b"1", 1), ("b", "two", None, 1e400)])
+    source, program = open_rows(f"{tmp_path / 'a.sqlite'}::t"), load(tmp_path, PROGRAM)
+
+    def found(mapping: RowMapping) -> list[tuple[Any, str]]:
+        return [(each.input_value, each.problem) for each in Inputs(source, program, mapping, say_nothing)]
+
+    infinite = (None, "column x holds inf, which JSON has not")
+    photo = (None, "column photo holds bytes, which JSON has not")
+    assert found(RowMapping({}, "key")) == [({"text": "one", "x": 1}, ""), infinite]
+    assert found(RowMapping({"text": "photo"})) == [photo, infinite]
+    assert found(RowMapping({}, "photo"))[0] == photo
+    assert found(RowMapping({"x": "key"}))[1] == ({"text": "two", "x": "b"}, "")
+    before = source.digest()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as connection, connection:
+        connection.execute("UPDATE t SET photo = NULL")
+    assert source.digest() != before
+
+
+def test_x29_a_query_that_names_two_columns_alike_is_refused(tmp_path: Path):
+    """One of both values would be lost."""
+    named = written(tmp_path, "sqlite")
+    with pytest.raises(RowsRefused, match="two columns are called 'text'"):
+        list(open_rows(named, "SELECT text, n AS text FROM rows").rows())

@@ -16,7 +16,7 @@ from msgspec import Struct
 from prosa.adapters.sqlite.guard import select
 from prosa.corpus.sql import Readable
 from prosa.diagnostics.nearest import nearest
-from prosa.records.batch import Row, digest_of_rows, numbered_rows
+from prosa.records.batch import Row, digest_of_rows, numbered_rows, require_columns
 from prosa.runtime.errors import RowsRefused
 
 _AT_ONCE = 1_000
@@ -48,6 +48,7 @@ class SqliteRows(Struct, frozen=True):
                 connection.execute("BEGIN")  # one state of the file for all rows
                 cursor = select(connection, Readable(direct=_tables(connection)), self._statement(connection))
                 names = [each[0] for each in cursor.description or ()]
+                require_columns(self.name, names)
                 yield from numbered_rows(self.name, names, iter(lambda: cursor.fetchmany(_AT_ONCE), []))
         except sqlite3.Error as error:
             raise RowsRefused(f"{self.name}: {error}", hint="--query takes one SELECT over the tables") from None

@@ -174,6 +174,8 @@ class Inputs(Struct, frozen=True):
     def _input(self, row: Row, wanted: frozenset[str] | None) -> RowInput:
         if row.value is None:
             return RowInput(row.number, row.number, row.place, problem=row.problem)
+        if problem := self._unfit(row, wanted):
+            return RowInput(row.number, row.number, row.place, problem=problem)
         name: Value = row.number
         if column := self.mapping.id_column:
             name = row.value.get(column)
@@ -185,6 +187,17 @@ class Inputs(Struct, frozen=True):
             return RowInput(row.number, name, row.place, input_value)
         except ArgumentProblem as error:
             return RowInput(row.number, name, row.place, problem=str(error))
+
+    def _unfit(self, row: Row, wanted: frozenset[str] | None) -> str:
+        """Return what is wrong with a cell that the input or the id takes; one of an ignored column does not count."""
+        if not row.unfit:
+            return ""
+        taken = {*self.mapping.fields.values(), self.mapping.id_column}
+        mapped = self.mapping.fields.keys() - taken
+        used = (
+            each for each in row.unfit if each in taken or ((wanted is None or each in wanted) and each not in mapped)
+        )
+        return next((row.unfit[each] for each in used), "")
 
     def _given(self, row: Row, wanted: frozenset[str] | None) -> Value:
         """Return the fields that are mapped, and the columns that are called as a field is. Raises
