@@ -22,7 +22,7 @@ from prosa.app.runs.engine import run_list
 from prosa.cli.chat import turn as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser
-from prosa.render.planned import Estimated, Expected, PlannedScripts
+from prosa.render.planned import EstimateData, LikelyData, PlannedScripts
 from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
 from prosa.settings.model import ModelSettings, ProviderSettings
@@ -369,7 +369,7 @@ def test_x26_a_plan_says_what_is_likely_from_earlier_runs(tmp_path: Path, model_
     assert prosa("run", path, "text=x", "--model", "other", **around)[0] == 0
     assert prosa("run", path, "text=x", "--model", "m", **around)[0] == 1
     likely = json.loads(prosa(*plan, **around)[1].out)["estimate"]["likely"]
-    assert msgspec.convert(likely, Expected) == likely
+    assert msgspec.convert(likely, LikelyData) == likely
     assert likely["runs"] == 3 and likely["median"] == {
         "calls": 1,
         "tokens_in": 200,
@@ -417,7 +417,7 @@ def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
     status, at = prosa("plan", path, "text=one two", *flags, "--format", "json", environ=environ)
     estimate = json.loads(at.out)["estimate"]
     assert estimate["at_most"]["calls"] == 10 + 288 * 10 and estimate["lower"]["limit"] == "tool-calls"
-    assert msgspec.convert(estimate, Estimated) == estimate
+    assert msgspec.convert(estimate, EstimateData) == estimate
     assert 0 < estimate["at_least"]["dollars"] < estimate["at_most"]["dollars"] and estimate["likely"] is None
     assert estimate["first_call"]["rendered"] and estimate["context"] == 8000
     document = tmp_path / "notes.mda"

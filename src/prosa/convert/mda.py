@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from prosa.convert.neutral import Item, Report
-from prosa.data import Value
+from prosa.data import Value, members_of
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.mda.canonical import canonical
 from prosa.dialects.mda.digest import BOUNDARY, canonical_bytes, digest_of, is_true
@@ -66,12 +66,12 @@ def compiled(model: MdaModel, target: TargetName, sidecar: dict[str, Value] | No
 def _fields(model: MdaModel, target: TargetName) -> dict[str, Value]:
     fields = {name: model.value(name) for name in _STANDARD if name in model.fields}
     tools = model.value("allowed-tools")
-    metadata = {**_mapping(model.value("metadata"))}
+    metadata = {**members_of(model.value("metadata"))}
     if tools is not None and target == "SKILL.md":
         fields["allowed-tools"] = tools
     elif tools is not None:
-        metadata["claude-code"] = {**_mapping(metadata.get("claude-code")), "allowed-tools": tools}
-    own = {**_mapping(metadata.get("mda"))}
+        metadata["claude-code"] = {**members_of(metadata.get("claude-code")), "allowed-tools": tools}
+    own = {**members_of(metadata.get("mda"))}
     own |= {each.name: model.value(each.name) for each in EXTENDED if each.name in model.fields}
     if model.relations:
         own["relationships"] = [each.data for each in model.relations]
@@ -80,15 +80,11 @@ def _fields(model: MdaModel, target: TargetName) -> dict[str, Value]:
     return {**fields, "metadata": metadata} if metadata else fields
 
 
-def _mapping(value: Value) -> dict[str, Value]:
-    return value if isinstance(value, dict) else {}
-
-
 def _sidecar(fields: dict[str, Value], sidecar: dict[str, Value] | None) -> dict[str, Value]:
     """Return the second file of an MCP server: the one that is there, else one to be completed."""
     if sidecar is not None:
         return sidecar
-    version = _mapping(_mapping(fields.get("metadata")).get("mda")).get("version") or "0.1.0"
+    version = members_of(members_of(fields.get("metadata")).get("mda")).get("version") or "0.1.0"
     return {"name": fields.get("name"), "version": version, "transport": "stdio"}
 
 

@@ -19,7 +19,17 @@ from msgspec import Struct
 from prosa.data import Value, format_pointer
 from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.jsonpath import BadQuery, Parts, compile_query
-from prosa.evaluation.matchers import MATCHERS, MISSING, PYTHON, Found, Missing, described, is_matcher, meets, same
+from prosa.evaluation.matchers import (
+    MATCHERS,
+    MISSING,
+    PYTHON,
+    Missing,
+    OutputValue,
+    described,
+    is_matcher,
+    meets,
+    same,
+)
 from prosa.schema.wording import shown_value
 
 MAX_FAILURES = 20
@@ -59,7 +69,7 @@ class Match(Struct, frozen=True):
     checks: tuple[PythonCheck, ...] = ()
 
 
-def match(expected: Found, output: Value) -> Match:
+def match(expected: OutputValue, output: Value) -> Match:
     """Hold an output against an expectation that is well formed; where there is none, nothing fails."""
     if isinstance(expected, Missing):
         return Match()
@@ -68,7 +78,9 @@ def match(expected: Found, output: Value) -> Match:
     return Match(failures, () if failures else tuple(each for each in found if isinstance(each, PythonCheck)))
 
 
-def _matched(expected: Value, value: Found, parts: Parts, *, top: bool = False) -> Iterator[Failure | PythonCheck]:
+def _matched(
+    expected: Value, value: OutputValue, parts: Parts, *, top: bool = False
+) -> Iterator[Failure | PythonCheck]:
     if is_matcher(expected):
         yield from _by_words(expected, value, format_pointer(parts))
     elif isinstance(expected, dict):
@@ -80,7 +92,7 @@ def _matched(expected: Value, value: Found, parts: Parts, *, top: bool = False) 
         yield Failure(format_pointer(parts), shown_value(expected), described(value))
 
 
-def _by_words(words: dict[str, Value], value: Found, pointer: str) -> Iterator[Failure | PythonCheck]:
+def _by_words(words: dict[str, Value], value: OutputValue, pointer: str) -> Iterator[Failure | PythonCheck]:
     expected = meets(words, value)
     if expected is not None:
         yield Failure(pointer, expected, described(value))
@@ -91,7 +103,9 @@ def _by_words(words: dict[str, Value], value: Found, pointer: str) -> Iterator[F
             yield PythonCheck(pointer, code, value)
 
 
-def _by_fields(expected: dict[str, Value], value: Found, parts: Parts, *, top: bool) -> Iterator[Failure | PythonCheck]:
+def _by_fields(
+    expected: dict[str, Value], value: OutputValue, parts: Parts, *, top: bool
+) -> Iterator[Failure | PythonCheck]:
     queries = {}
     if top and not isinstance(value, Missing):
         queries = {key: wanted for key, wanted in expected.items() if is_query(key)}

@@ -31,7 +31,7 @@ class Missing:
 MISSING: Final = Missing()
 """What stands where the output has nothing, which is not null."""
 
-Found: TypeAlias = "Value | Missing"
+OutputValue: TypeAlias = "Value | Missing"
 """What stands at a place of an output."""
 
 Wrong: TypeAlias = tuple[str, str]
@@ -42,7 +42,7 @@ class Matcher(Struct, frozen=True):
     """A word. ``wrong`` checks the argument; ``unmet`` returns what was expected if a value does not meet it."""
 
     wrong: Callable[[Value], Wrong | None]
-    unmet: Callable[[Value, Found], str | None]
+    unmet: Callable[[Value, OutputValue], str | None]
 
 
 def same(first: Value, second: Value) -> bool:
@@ -57,7 +57,7 @@ def same(first: Value, second: Value) -> bool:
     return bool(first == second)
 
 
-def meets(words: Mapping[str, Value], value: Found) -> str | None:
+def meets(words: Mapping[str, Value], value: OutputValue) -> str | None:
     """Return the first failure of a value against a matcher; None if it meets every word. `python` is not run here."""
     for name, argument in words.items():
         expected = MATCHERS[name].unmet(argument, value)
@@ -66,7 +66,7 @@ def meets(words: Mapping[str, Value], value: Found) -> str | None:
     return None
 
 
-def described(value: Found) -> str:
+def described(value: OutputValue) -> str:
     """Return what was found, for people."""
     return "nothing" if isinstance(value, Missing) else found(value)
 
@@ -75,11 +75,11 @@ def _anything(_argument: Value) -> None:
     return None
 
 
-def _equals(argument: Value, value: Found) -> str | None:
+def _equals(argument: Value, value: OutputValue) -> str | None:
     return None if not isinstance(value, Missing) and same(argument, value) else shown_value(argument)
 
 
-def _one_of(argument: Value, value: Found) -> str | None:
+def _one_of(argument: Value, value: OutputValue) -> str | None:
     if not isinstance(value, Missing) and any(same(each, value) for each in items_of(argument)):
         return None
     return f"one of {listed([shown_value(each) for each in items_of(argument)])}"
@@ -89,7 +89,7 @@ def _some(argument: Value) -> Wrong | None:
     return None if isinstance(argument, list) and argument else ("", "takes a list of values")
 
 
-def _contained(argument: Value, value: Found) -> bool:
+def _contained(argument: Value, value: OutputValue) -> bool:
     """Return whether a text has a piece, a list an item, a mapping a key."""
     if isinstance(value, str):
         return isinstance(argument, str) and argument in value
@@ -102,16 +102,16 @@ def _pieces(argument: Value) -> list[Value]:
     return argument if isinstance(argument, list) else [argument]
 
 
-def _has_places(value: Found) -> bool:
+def _has_places(value: OutputValue) -> bool:
     return isinstance(value, str | list | dict)
 
 
-def _contains(argument: Value, value: Found) -> str | None:
+def _contains(argument: Value, value: OutputValue) -> str | None:
     lacking = next((each for each in _pieces(argument) if not _contained(each, value)), MISSING)
     return None if isinstance(lacking, Missing) else f"something that contains {shown_value(lacking)}"
 
 
-def _contains_not(argument: Value, value: Found) -> str | None:
+def _contains_not(argument: Value, value: OutputValue) -> str | None:
     if not _has_places(value):
         return "a text, a list or a mapping"
     there = next((each for each in _pieces(argument) if _contained(each, value)), MISSING)
@@ -128,7 +128,7 @@ def _pattern(argument: Value) -> Wrong | None:
     return None
 
 
-def _matches(argument: Value, value: Found) -> str | None:
+def _matches(argument: Value, value: OutputValue) -> str | None:
     if isinstance(argument, str) and isinstance(value, str) and matches(argument, value):
         return None
     return f"a text that matches {shown_value(argument)}"
@@ -138,7 +138,7 @@ WITHIN = 1e-6
 """The default tolerance for numbers."""
 
 
-def _is_number(value: Found) -> TypeGuard[int | float]:
+def _is_number(value: OutputValue) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -153,7 +153,7 @@ def _near(argument: Value) -> Wrong | None:
     return (f"/{wrong}", f"needs a {'positive ' if wrong == 'within' else ''}number") if wrong else None
 
 
-def _approx(argument: Value, value: Found) -> str | None:
+def _approx(argument: Value, value: OutputValue) -> str | None:
     # Numbers, as `_near` has checked.
     given = cast("Mapping[str, float]", argument if isinstance(argument, dict) else {"value": argument})
     middle, within = given["value"], given.get("within", WITHIN)
@@ -204,7 +204,7 @@ def outside(argument: Value, number: float) -> str | None:
     )
 
 
-def _length(argument: Value, value: Found) -> str | None:
+def _length(argument: Value, value: OutputValue) -> str | None:
     if not isinstance(value, str | list | dict):
         return "a text, a list or a mapping"
     expected = outside(argument, len(value))
@@ -226,7 +226,7 @@ def _is_schema(argument: Value) -> Wrong | None:
     return None
 
 
-def _schema(argument: Value, value: Found) -> str | None:
+def _schema(argument: Value, value: OutputValue) -> str | None:
     if isinstance(value, Missing):
         return "a value that satisfies the schema"
     problem = next(iter(_compiled(json.dumps(argument)).problems(value)), None)
@@ -246,7 +246,7 @@ def _key(value: Value) -> str:
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _sorted_equals(argument: Value, value: Found) -> str | None:
+def _sorted_equals(argument: Value, value: OutputValue) -> str | None:
     if isinstance(value, list) and sorted(map(_key, value)) == sorted(map(_key, items_of(argument))):
         return None
     return f"{shown_value(argument)} in any order"
@@ -256,7 +256,7 @@ def _true_or_false(argument: Value) -> Wrong | None:
     return None if isinstance(argument, bool) else ("", "takes true or false")
 
 
-def _absent(argument: Value, value: Found) -> str | None:
+def _absent(argument: Value, value: OutputValue) -> str | None:
     if isinstance(value, Missing) == argument:
         return None
     return "nothing there" if argument else "anything"
@@ -274,7 +274,7 @@ def _code(argument: Value) -> Wrong | None:
     return ("", f"is longer than {MAX_CODE:,} characters") if len(argument) > MAX_CODE else None
 
 
-def _asked_elsewhere(_argument: Value, _value: Found) -> None:
+def _asked_elsewhere(_argument: Value, _value: OutputValue) -> None:
     return None
 
 
@@ -296,6 +296,6 @@ MATCHERS: Mapping[str, Matcher] = {
 """The words, in the order of the documentation."""
 
 
-def is_matcher(value: Found) -> TypeGuard[dict[str, Value]]:
+def is_matcher(value: OutputValue) -> TypeGuard[dict[str, Value]]:
     """Return whether a value is a mapping made of the words only."""
     return isinstance(value, dict) and bool(value) and value.keys() <= MATCHERS.keys()

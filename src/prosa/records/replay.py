@@ -83,15 +83,15 @@ def _marked(part: S, mark: Mark) -> S:
     return replace(part, **changed)
 
 
-_Held: TypeAlias = "Struct | bool | int | float | str | Sequence[_Held] | Mapping[str, _Held] | None"
+_Part: TypeAlias = "Struct | bool | int | float | str | Sequence[_Part] | Mapping[str, _Part] | None"
 """What a part of a recording holds."""
 
 
-def _values(held: Mapping[str, _Held], mark: Mark) -> dict[str, _Held]:
+def _values(held: Mapping[str, _Part], mark: Mark) -> dict[str, _Part]:
     return {key: _value(each, mark) for key, each in held.items()}
 
 
-def _value(value: _Held, mark: Mark) -> _Held:
+def _value(value: _Part, mark: Mark) -> _Part:
     if isinstance(value, str):
         return _text(value, mark)
     if isinstance(value, Struct):

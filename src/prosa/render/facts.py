@@ -15,7 +15,7 @@ Printed: TypeAlias = list[Mapping[str, Value]]
 """Objects whose values are printed as they are."""
 
 
-class Lent(TypedDict):
+class InheritedField(TypedDict):
     """A field that a document inherits."""
 
     value: Value
@@ -27,7 +27,7 @@ class Shared(TypedDict):
 
     path: str
     front_matter: dict[str, Value] | None
-    lent: NotRequired[dict[str, Lent]]
+    lent: NotRequired[dict[str, InheritedField]]
     diagnostics: Printed
 
 
@@ -79,7 +79,7 @@ class Markdownlang(Shared):
     variables: list[str]
 
 
-class Described(TypedDict):
+class FootnoteRelationship(TypedDict):
     """A relationship in a footnote, null as its data where it cannot be read."""
 
     ref: str
@@ -111,7 +111,7 @@ class Magi(Shared):
 
     dialect: Literal["magi"]
     scripts: list[Block]
-    relationships: list[Described]
+    relationships: list[FootnoteRelationship]
     regions: list[Result]
 
 
@@ -122,7 +122,7 @@ class Integrity(TypedDict):
     digest: NotRequired[Value]
 
 
-class Related(TypedDict):
+class Relationship(TypedDict):
     """A relationship in the front matter, or in a footnote, whose label is ``ref``."""
 
     ref: str | None
@@ -136,7 +136,7 @@ class Mda(Shared):
     dialect: Literal["mda"]
     requires: dict[str, Value]
     depends_on: Printed
-    relationships: list[Related]
+    relationships: list[Relationship]
     integrity: Integrity | None
     signatures: Printed
 
@@ -149,7 +149,7 @@ class Content(TypedDict):
     content: str | None
 
 
-class Called(TypedDict):
+class RecordedCall(TypedDict):
     """A call of a recording."""
 
     path: str
@@ -173,10 +173,10 @@ class Ymj(Shared):
     payload: Content | None
     attachments: Printed
     wikilinks: Printed
-    calls: NotRequired[list[Called]]
+    calls: NotRequired[list[RecordedCall]]
 
 
-class Configured(TypedDict):
+class ConfigLine(TypedDict):
     """A configuration line below a message."""
 
     kind: str
@@ -185,7 +185,7 @@ class Configured(TypedDict):
     disabled: bool
 
 
-class Said(TypedDict):
+class Message(TypedDict):
     """A message of a chat; on line 0 that before the first heading."""
 
     role: str
@@ -194,14 +194,14 @@ class Said(TypedDict):
     disabled: bool
     line: int
     content: str
-    config: list[Configured]
+    config: list[ConfigLine]
 
 
 class Prapti(Shared):
     """A chat."""
 
     dialect: Literal["prapti"]
-    messages: list[Said]
+    messages: list[Message]
     assignments: Printed
     sent: list[int]
 
@@ -216,7 +216,7 @@ class Mdh(Shared):
     actions: Printed
 
 
-class Reached(TypedDict):
+class Reach(TypedDict):
     """A place of a script that reaches a target."""
 
     path: str
@@ -235,7 +235,7 @@ class Skill(Shared):
     allowed_tools: list[str]
     parameters: Printed
     bare: bool
-    reaches: NotRequired[list[Reached]]
+    reaches: NotRequired[list[Reach]]
 
 
 class Tests(Shared):
@@ -251,7 +251,7 @@ class Tests(Shared):
     cases: Printed
 
 
-class Tried(TypedDict):
+class EvalCase(TypedDict):
     """A case of a skill."""
 
     name: str
@@ -268,7 +268,7 @@ class Evals(Shared):
     repeat: int | None
     require: str
     models: list[str]
-    evals: list[Tried]
+    evals: list[EvalCase]
     queries: Printed
 
 

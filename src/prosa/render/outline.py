@@ -158,7 +158,7 @@ def _script(script: shapes.Block, states: Mapping[str | None, str]) -> str:
     return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
 
 
-def _relationship(each: shapes.Described) -> str:
+def _relationship(each: shapes.FootnoteRelationship) -> str:
     data = each["data"]
     if not isinstance(data, dict):
         return f"[^{each['ref']}], line {each['line']}: cannot be read"
@@ -183,7 +183,7 @@ def _mda(facts: shapes.Mda) -> Iterator[_Row]:
     yield from _list("signatures", [*said])
 
 
-def _related(each: shapes.Related) -> str:
+def _related(each: shapes.Relationship) -> str:
     data = each["data"]
     place = f"[^{each['ref']}], line {each['line']}" if each["ref"] is not None else f"line {each['line']}"
     return f"{place}: {data.get('rel-type')} {data.get('doc-id')}: {data.get('rel-desc', '')}"
@@ -212,7 +212,7 @@ def _record(facts: shapes.Ymj) -> Iterator[_Row]:
     yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
 
 
-def _call(each: shapes.Called) -> str:
+def _call(each: shapes.RecordedCall) -> str:
     """Return a call of a recording: its path, who answered, its tokens, what came of it."""
     used = f", {each['input_tokens']} → {each['output_tokens']} tokens" if each["kind"] == "model" else ""
     where = f" in {each['program']}" if "/" in each["path"] else ""
@@ -282,7 +282,7 @@ def _chat(facts: shapes.Prapti) -> Iterator[_Row]:
     yield _Row("sent", f"{len(sent)} of {len(spoken)}")
 
 
-def _message(message: shapes.Said, *, sent: bool) -> str:
+def _message(message: shapes.Message, *, sent: bool) -> str:
     name = f"/{message['name']}" if message["name"] else ""
     content = " ".join(message["content"].split())
     why = "disabled" if message["disabled"] else "hidden" if message["hidden"] else "not sent"
@@ -333,7 +333,7 @@ def _skill(facts: shapes.Skill) -> Iterator[_Row]:
     yield from _reaches(facts.get("reaches", ()))
 
 
-def _reaches(found: Sequence[shapes.Reached]) -> Iterator[_Row]:
+def _reaches(found: Sequence[shapes.Reach]) -> Iterator[_Row]:
     """Yield what scripts reach: for each target and file the names, with their lines."""
     for target in sorted({each["target"] for each in found}):
         by_path: dict[str, dict[str, list[str]]] = {}
@@ -376,7 +376,7 @@ def _evals(facts: shapes.Evals) -> Iterator[_Row]:
     yield from _list("requests", [_request(each) for each in facts["queries"]])
 
 
-def _tried(each: shapes.Tried) -> str:
+def _tried(each: shapes.EvalCase) -> str:
     decided, graded = len(each["decided"]), len(each["graded"])
     said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
     return f"{each['name']}, line {each['line']}: {', '.join(filter(None, said)) or 'any answer'}"

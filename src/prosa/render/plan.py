@@ -17,14 +17,14 @@ from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
 
 if TYPE_CHECKING:
-    from prosa.render.planned import Estimated, PlannedScript, PlannedScripts, SentParameters, Spent
+    from prosa.render.planned import AmountData, EstimateData, PlannedScript, PlannedScripts, SentParameters
 
 INDENT = "  "
 
 
 def plan_text(plan: Plan) -> str:
     """Return the plan, and that of every program it may call."""
-    cost = [estimate_lines(cast("Estimated", plan.estimate.as_dict()))] if plan.estimate else []
+    cost = [estimate_lines(cast("EstimateData", plan.estimate.as_dict()))] if plan.estimate else []
     parts = [_lines(plan), *cost, *(_message(each) for each in plan.messages)]
     parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
     return "\n\n".join("\n".join(lines) for lines in parts)
@@ -98,7 +98,7 @@ def _first_line(text: str) -> str:
 HEAD = ("cost", "calls", "tokens in", "out", "dollars")
 
 
-def estimate_lines(estimate: Estimated) -> list[str]:
+def estimate_lines(estimate: EstimateData) -> list[str]:
     """Return the table, then its bounds, the most effective savings, and what no number includes."""
     rows = [HEAD, ("  at least", *_cells(estimate["at_least"]))]
     if likely := estimate["likely"]:
@@ -108,7 +108,7 @@ def estimate_lines(estimate: Estimated) -> list[str]:
     return [*_aligned(rows), *(safe(f"  {line}") for line in _reasons(estimate))]
 
 
-def _cells(amount: Spent) -> list[str]:
+def _cells(amount: AmountData) -> list[str]:
     counts = (amount["calls"], amount["tokens_in"], amount["tokens_out"])
     return [*(f"{count:,}" for count in counts), _dollars(amount["dollars"])]
 
@@ -123,7 +123,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _reasons(estimate: Estimated) -> Iterator[str]:
+def _reasons(estimate: EstimateData) -> Iterator[str]:
     first = estimate["first_call"]
     about = "" if first["exact"] else "~"
     known = "" if first["rendered"] else ", without what depends on the input"
@@ -142,7 +142,7 @@ def _reasons(estimate: Estimated) -> Iterator[str]:
         yield f'no price of {name} is known: not counted, and --max-cost refuses it; prices."{name}" in your settings'
 
 
-def _bounds(estimate: Estimated, most: Spent, own: Spent) -> Iterator[str]:
+def _bounds(estimate: EstimateData, most: AmountData, own: AmountData) -> Iterator[str]:
     part, lower = estimate["import"], estimate["lower"]
     window = "" if estimate["context"] is None else f" with a context of {estimate['context']:,} tokens"
     calls = f"{own['calls']:,} call{'' if own['calls'] == 1 else 's'}"

@@ -8,7 +8,7 @@ from typing import Literal, NotRequired, TypedDict
 from prosa.data import Value
 
 
-class Spent(TypedDict):
+class AmountData(TypedDict):
     """What calls take; the dollars are null where a price is not known."""
 
     calls: int
@@ -17,12 +17,12 @@ class Spent(TypedDict):
     dollars: float | None
 
 
-class Expected(TypedDict):
+class LikelyData(TypedDict):
     """What runs of this version took."""
 
     runs: int
-    median: Spent
-    p95: Spent
+    median: AmountData
+    p95: AmountData
 
 
 class FirstCall(TypedDict):
@@ -34,7 +34,7 @@ class FirstCall(TypedDict):
     dollars_at_most: float | None
 
 
-class Imported(TypedDict):
+class ImportData(TypedDict):
     """What an imported program adds at most."""
 
     program: str
@@ -42,7 +42,7 @@ class Imported(TypedDict):
     dollars: float | None
 
 
-class Lowered(TypedDict):
+class LowerData(TypedDict):
     """The limit that lowers the bound most."""
 
     limit: str
@@ -50,19 +50,19 @@ class Lowered(TypedDict):
     dollars: float
 
 
-Estimated = TypedDict(
-    "Estimated",
+EstimateData = TypedDict(
+    "EstimateData",
     {
-        "at_least": Spent,
-        "likely": Expected | None,
-        "at_most": Spent | None,
+        "at_least": AmountData,
+        "likely": LikelyData | None,
+        "at_most": AmountData | None,
         "unbounded": str | None,
         "first_call": FirstCall,
         "context": int | None,
         "output": int | None,
-        "own": Spent | None,
-        "import": Imported | None,
-        "lower": Lowered | None,
+        "own": AmountData | None,
+        "import": ImportData | None,
+        "lower": LowerData | None,
         "unknown_prices": list[str],
         "retries": int,
         "max_cost": float | None,
@@ -112,7 +112,7 @@ class PlannedScript(TypedDict):
     tools: NotRequired[list[str]]
     messages: NotRequired[list[SentMessage]]
     limits: NotRequired[SentLimits]
-    estimate: NotRequired[Estimated]
+    estimate: NotRequired[EstimateData]
 
 
 class PlannedScripts(TypedDict):

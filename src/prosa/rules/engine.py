@@ -19,7 +19,7 @@ from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects import DialectName
 from prosa.rules.analyzer import Analyzer, Sighted, facts_beside
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.files import Asked
+from prosa.rules.files import Grounds
 from prosa.rules.findings import Analysis, ProgramFindings, Suppression
 from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
@@ -116,7 +116,7 @@ class CorpusScope(Struct, frozen=True):
     others. ``metas`` returns the documents below ``root`` that may be meta files (M20), and is called if ``beside`` is
     not. ``rooted`` is how the root is known, ``file_names``, ``listing`` and ``renames`` the files below it (`Corpus`).
     ``sighted`` is called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If
-    neither is called, ``complete`` says whether the checked documents are all. ``asked`` takes down what the check
+    neither is called, ``complete`` says whether the checked documents are all. ``grounds`` takes down what the check
     rests on."""
 
     root: Path | None = None
@@ -128,7 +128,7 @@ class CorpusScope(Struct, frozen=True):
     renames: Callable[[], Sequence[Renamed]] | None = None
     sighted: Callable[[], Sighted | None] | None = None
     complete: bool = True
-    asked: Asked | None = None
+    grounds: Grounds | None = None
 
 
 def check_alone(
@@ -163,8 +163,8 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
         else:
             others[each.real] = each
     corpus = corpus_of(seen, analyzer, scope or CorpusScope(), profile)
-    if scope is not None and scope.asked is not None:
-        _take_down(scope.asked, seen)
+    if scope is not None and scope.grounds is not None:
+        _take_down(scope.grounds, seen)
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
@@ -216,20 +216,20 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         profile.relations,
         profile.schemas if profile.has_schemas else None,
     )
-    if scope.asked is not None:
-        corpus = _asking(corpus, scope.asked)
+    if scope.grounds is not None:
+        corpus = _asking(corpus, scope.grounds)
     return replace(corpus, names=CorpusNames(corpus))
 
 
-def _asking(corpus: Corpus, asked: Asked) -> Corpus:
+def _asking(corpus: Corpus, grounds: Grounds) -> Corpus:
     """Return the corpus so that it is known what its rules ask for."""
     return replace(
         corpus,
-        files=asked.files,
-        load=asked.beyond(corpus.load),
-        file_names=asked.beyond(corpus.file_names) if corpus.file_names is not None else None,
-        listing=asked.beyond(corpus.listing) if corpus.listing is not None else None,
-        renames=asked.beyond(corpus.renames) if corpus.renames is not None else None,
+        files=grounds.files,
+        load=grounds.beyond(corpus.load),
+        file_names=grounds.beyond(corpus.file_names) if corpus.file_names is not None else None,
+        listing=grounds.beyond(corpus.listing) if corpus.listing is not None else None,
+        renames=grounds.beyond(corpus.renames) if corpus.renames is not None else None,
     )
 
 
@@ -237,14 +237,14 @@ _OF_TIME: tuple[DialectName, ...] = ("magi", "mda")
 """Dialects with a rule of the corpus that knows the time."""
 
 
-def _take_down(asked: Asked, seen: Mapping[Path, Analysis]) -> None:
+def _take_down(grounds: Grounds, seen: Mapping[Path, Analysis]) -> None:
     """Note what the findings of single documents rest on, beside the document itself."""
     for each in seen.values():
         if not each.lasting or not each.digest or each.imports or each.facts.dialect in _OF_TIME:
-            asked.told = False
+            grounds.is_whole = False
             return
         if each.depends:
-            asked.record |= {name: was for name, was in each.depends.items() if name != each.facts.path}
+            grounds.record |= {name: was for name, was in each.depends.items() if name != each.facts.path}
 
 
 def _beside(

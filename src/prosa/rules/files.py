@@ -69,20 +69,20 @@ class RecordingFiles(Struct, frozen=True):
         return found
 
 
-class Asked(Struct):
+class Grounds(Struct):
     """What a check of a corpus asks about beside its documents. ``files`` records what rules look at, ``record`` has
-    what the findings of single documents rest on. ``told`` is False once something was asked for that neither says:
+    what the findings of single documents rest on. ``is_whole`` is False once something was asked for that neither says:
     then the findings hold for this check alone."""
 
     files: RecordingFiles
     record: dict[str, str] = field(default_factory=dict)
-    told: bool = True
+    is_whole: bool = True
 
     def beyond(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return a function whose answers are in no record."""
 
         def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            self.told = False
+            self.is_whole = False
             return function(*args, **kwargs)
 
         return asked

@@ -16,14 +16,14 @@ from prosa.dialects.table import DIALECTS
 from prosa.rules.policy import Policy, diagnosed, ordered
 from prosa.rules.registry import is_selector, names_and_codes
 from prosa.schema import Schema, SchemaError, check_schema_shape
-from prosa.settings.model import Held, Settings
 from prosa.settings.model import Path as SettingPath
+from prosa.settings.model import Settings, SettingValue
 from prosa.settings.read import NONE, key_spans, read_project_settings, span_of
 from prosa.source import FileProblem, Files, SourceText, Span
 
 
 def read_project(
-    text: str, name: str, given: Mapping[SettingPath, Held] = NONE
+    text: str, name: str, given: Mapping[SettingPath, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the settings in the file called ``name``, with those that are ``given`` for this call, and their
     problems."""
@@ -42,7 +42,7 @@ def read_project(
 
 
 def project_diagnostics(
-    source: SourceText, given: Mapping[SettingPath, Held] = NONE
+    source: SourceText, given: Mapping[SettingPath, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Diagnostic, ...]]:
     """Return the settings in a file, with those that are ``given`` for this call, and diagnostics. No project may turn
     these off."""

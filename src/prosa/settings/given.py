@@ -12,7 +12,7 @@ from contextlib import suppress
 from decimal import Decimal
 
 from prosa.diagnostics.nearest import nearest
-from prosa.settings.model import SETTINGS, Given, Held, Path, Raw, Setting
+from prosa.settings.model import SETTINGS, Given, Path, Raw, Setting, SettingValue
 from prosa.settings.read import KINDS, MAX_SETTINGS_CHARACTERS, Valid, Wrong, checked
 
 
@@ -27,7 +27,7 @@ class BadSetting(Exception):
 
 def given_settings(texts: Sequence[str]) -> Given:
     """Return the settings in these texts. Raises `BadSetting` for the first that is none."""
-    levels: dict[str, dict[Path, Held]] = {"user": {}, "project": {}}
+    levels: dict[str, dict[Path, SettingValue]] = {"user": {}, "project": {}}
     for text in texts:
         level, path, value = _setting(text)
         levels[level].pop(path, None)  # of several globs that match, the last one counts
@@ -35,7 +35,7 @@ def given_settings(texts: Sequence[str]) -> Given:
     return Given(levels["user"], levels["project"])
 
 
-def _setting(text: str) -> tuple[str, Path, Held]:
+def _setting(text: str) -> tuple[str, Path, SettingValue]:
     """Return the level, the path and the value of one text."""
     key, equals, written = text.partition("=")
     key = key.strip()

@@ -21,7 +21,7 @@ Path: TypeAlias = tuple[str, ...]
 Raw: TypeAlias = "str | bool | int | float | Decimal | date | time | list[Raw] | dict[str, Raw]"
 """What TOML holds, numbers with a fraction as `Decimal`."""
 
-Held: TypeAlias = "str | bool | int | float | Decimal | tuple[str, ...] | list[Raw]"
+SettingValue: TypeAlias = "str | bool | int | float | Decimal | tuple[str, ...] | list[Raw]"
 """The value of a setting that passed its check."""
 
 USER_FILE = "settings.toml"
@@ -46,8 +46,8 @@ SET_VARIABLE = "PROSA_SET"
 class Given(Struct, frozen=True):
     """Values for one call, of the user's level and of the project's, by path; a later one replaces an earlier one."""
 
-    user: Mapping[Path, Held] = {}
-    project: Mapping[Path, Held] = {}
+    user: Mapping[Path, SettingValue] = {}
+    project: Mapping[Path, SettingValue] = {}
 
 
 def is_about_prosa(name: str, text: str) -> bool:

@@ -25,7 +25,6 @@ from prosa.settings.model import (
     SETTINGS,
     SIGNALS,
     GlobSettings,
-    Held,
     Level,
     ModelSettings,
     Path,
@@ -35,11 +34,12 @@ from prosa.settings.model import (
     ServerSettings,
     Setting,
     Settings,
+    SettingValue,
 )
 from prosa.source import LineIndex, Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
 
-NONE: Mapping[Path, Held] = {}
+NONE: Mapping[Path, SettingValue] = {}
 
 # One more than the longest key of the table; anything nested deeper is unknown.
 MAX_DEPTH = 4
@@ -65,7 +65,7 @@ _CHOSEN: Mapping[str, str] = {
 }
 
 
-def read_user_settings(text: str, given: Mapping[Path, Held] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
+def read_user_settings(text: str, given: Mapping[Path, SettingValue] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the user's own settings, with those that are ``given`` for this call. Invalid ones are left out and
     reported."""
     values, problems = _read(text, "user", (), given)
@@ -73,7 +73,7 @@ def read_user_settings(text: str, given: Mapping[Path, Held] = NONE) -> tuple[Se
 
 
 def read_project_settings(
-    text: str, source: str = "prosa.toml", given: Mapping[Path, Held] = NONE
+    text: str, source: str = "prosa.toml", given: Mapping[Path, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the settings of a project, with those that are ``given`` for this call; ``source`` is the name of the
     file: in `pyproject.toml` only `[tool.prosa]` counts."""
@@ -83,12 +83,12 @@ def read_project_settings(
 
 
 def _read(
-    text: str, level: Level, inside: Path, given: Mapping[Path, Held]
-) -> tuple[dict[Path, Held], tuple[Problem, ...]]:
+    text: str, level: Level, inside: Path, given: Mapping[Path, SettingValue]
+) -> tuple[dict[Path, SettingValue], tuple[Problem, ...]]:
     """Return the checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
-    values: dict[Path, Held] = {}
+    values: dict[Path, SettingValue] = {}
     for path, raw in _leaves(tree):
         found = checked(path, raw, level)
         if isinstance(found, Valid):
@@ -105,7 +105,7 @@ def _read(
 class Valid(Struct, frozen=True):
     """A value that passed its check."""
 
-    value: Held
+    value: SettingValue
 
 
 class Wrong(Struct, frozen=True):
@@ -223,7 +223,7 @@ def _fault(raw: Raw) -> str:
     return f", not {_shown(raw)}"
 
 
-def _half_prices(values: Mapping[Path, Held]) -> list[tuple[Path, Wrong]]:
+def _half_prices(values: Mapping[Path, SettingValue]) -> list[tuple[Path, Wrong]]:
     """Return prices that name one direction only: half a price is no price."""
     names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
     return [
@@ -233,7 +233,7 @@ def _half_prices(values: Mapping[Path, Held]) -> list[tuple[Path, Wrong]]:
     ]
 
 
-def _user(values: Mapping[Path, Held]) -> Settings:
+def _user(values: Mapping[Path, SettingValue]) -> Settings:
     """Return the user's part of the settings."""
     named = ("endpoints", "prices", "providers", "sites", "servers", "models")
     plain = {_field(path): value for path, value in values.items() if path[0] not in named}
@@ -249,7 +249,7 @@ def _user(values: Mapping[Path, Held]) -> Settings:
     return replace(tables, **plain)
 
 
-def _servers(values: Mapping[Path, Held]) -> dict[str, ServerSettings]:
+def _servers(values: Mapping[Path, SettingValue]) -> dict[str, ServerSettings]:
     """Return the settings for the servers of each origin, as written."""
     found: dict[str, ServerSettings] = {}
     for path, value in values.items():
@@ -262,10 +262,12 @@ def _servers(values: Mapping[Path, Held]) -> dict[str, ServerSettings]:
     return found
 
 
-def _tables(values: Mapping[Path, Held], table: str, spelled: Callable[[str], str] = str) -> dict[str, dict[str, Held]]:
+def _tables(
+    values: Mapping[Path, SettingValue], table: str, spelled: Callable[[str], str] = str
+) -> dict[str, dict[str, SettingValue]]:
     """Return the settings of each table in a table, by the name that the user chose, with keys in their official
     spelling."""
-    found: dict[str, dict[str, Held]] = {}
+    found: dict[str, dict[str, SettingValue]] = {}
     for path, value in values.items():
         if path[0] == table:
             found.setdefault(spelled(path[1]), {})[_field(path)] = value
@@ -277,7 +279,7 @@ def _field(path: Path) -> str:
     return path[-1].replace("-", "_")
 
 
-def _prices(values: Mapping[Path, Held]) -> dict[str, Price]:
+def _prices(values: Mapping[Path, SettingValue]) -> dict[str, Price]:
     """Return the price of each model that has one for both directions."""
     halves = {path[1] for path, _ in _half_prices(values)}
     amounts = cast("Mapping[Path, Decimal]", values)  # as those of prices are
@@ -288,7 +290,7 @@ def _prices(values: Mapping[Path, Held]) -> dict[str, Price]:
     }
 
 
-def _project(values: Mapping[Path, Held]) -> Settings:
+def _project(values: Mapping[Path, SettingValue]) -> Settings:
     """Return the project's part of the settings."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     dialects, relations, schemas = (_pairs(values, name) for name in ("dialects", "relations", "schemas"))
@@ -304,7 +306,7 @@ def _project(values: Mapping[Path, Held]) -> Settings:
     return replace(tables, **plain, **site)
 
 
-def _pairs(values: Mapping[Path, Held], table: str) -> tuple[tuple[str, str], ...]:
+def _pairs(values: Mapping[Path, SettingValue], table: str) -> tuple[tuple[str, str], ...]:
     """Return the keys of a table of texts with their values, in the order written."""
     return tuple((path[1], cast("str", value)) for path, value in values.items() if path[0] == table)
 
@@ -390,7 +392,7 @@ def _amount(raw: Raw) -> float | None:
     return None if found is None or found > 2 else float(found)
 
 
-KINDS: Mapping[str, tuple[str, Callable[[Raw], Held | None]]] = {
+KINDS: Mapping[str, tuple[str, Callable[[Raw], SettingValue | None]]] = {
     "text": ("a text", _text),
     "texts": ("a list of texts", _texts),
     "nav": ("a list of paths, and of titles with a path or a list", _nav),

@@ -18,7 +18,7 @@ class Scope(TypedDict):
     client: NotRequired[tuple[str, int] | None]
 
 
-class Received(TypedDict, total=False):
+class RequestEvent(TypedDict, total=False):
     """A piece of the body of a request, or word that the client left."""
 
     type: Required[Literal["http.request", "http.disconnect"]]
@@ -26,7 +26,7 @@ class Received(TypedDict, total=False):
     more_body: bool
 
 
-class Started(TypedDict):
+class ResponseStart(TypedDict):
     """The head of an answer."""
 
     type: Literal["http.response.start"]
@@ -34,7 +34,7 @@ class Started(TypedDict):
     headers: list[tuple[bytes, bytes]]
 
 
-class Piece(TypedDict):
+class ResponseBody(TypedDict):
     """A piece of its body."""
 
     type: Literal["http.response.body"]
@@ -42,5 +42,5 @@ class Piece(TypedDict):
     more_body: NotRequired[bool]
 
 
-Receive: TypeAlias = Callable[[], Awaitable[Received]]
-Send: TypeAlias = Callable[[Started | Piece], Awaitable[None]]
+Receive: TypeAlias = Callable[[], Awaitable[RequestEvent]]
+Send: TypeAlias = Callable[[ResponseStart | ResponseBody], Awaitable[None]]

@@ -25,7 +25,7 @@ from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
 from prosa.rules.cache import Stamped
 from prosa.rules.engine import Checked, CorpusScope, check
-from prosa.rules.files import Asked, Overlay, RecordingFiles
+from prosa.rules.files import Grounds, Overlay, RecordingFiles
 from prosa.rules.policy import Profile, ordered, specification
 from prosa.rules.registry import known_rules
 from prosa.source import Files, TextFiles
@@ -104,10 +104,10 @@ class Checker(Struct, frozen=True):
             if self.progress is not None:
                 self.progress(len(group.paths))
             return ()
-        asked = Asked(RecordingFiles(group.files))
-        found = self.check(group, stamps=settled, asked=asked).diagnostics
+        grounds = Grounds(RecordingFiles(group.files))
+        found = self.check(group, stamps=settled, grounds=grounds).diagnostics
         if not found:
-            settled.keep(asked)
+            settled.keep(grounds)
         return found
 
     def _profile(self, group: Group) -> Profile:
@@ -121,11 +121,11 @@ class Checker(Struct, frozen=True):
         texts: Mapping[Path, str] | None = None,
         only: Collection[Path] | None = None,
         stamps: Settled | None = None,
-        asked: Asked | None = None,
+        grounds: Grounds | None = None,
     ) -> Checked:
         """Check the documents of a group, with ``texts`` in place of files, or ``only`` some of them. Only with
-        ``keep`` the answer holds readings. ``stamps`` has those that are known, ``asked`` takes down what the findings
-        rest on."""
+        ``keep`` the answer holds readings. ``stamps`` has those that are known, ``grounds`` takes down what the
+        findings rest on."""
         profile = self._profile(group)
         files: Files = Overlay(texts, group.files) if texts else group.files
         if not (self.hashes or keep or self.store is not None) and isinstance(files, RootedFiles):
@@ -146,7 +146,7 @@ class Checker(Struct, frozen=True):
         metas = None if group.whole and only is None else group.metas
         sighted = partial(group.sighted, looked) if looked is not None else None
         names = group.file_names, group.listing, group.renames
-        scope = CorpusScope(group.root, beside, group.rooted, metas, *names, sighted, asked=asked)
+        scope = CorpusScope(group.root, beside, group.rooted, metas, *names, sighted, grounds=grounds)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         try:
             return check(paths, analyzer, profile, scope)

@@ -15,7 +15,7 @@ from prosa.adapters.files.result_store import ResultStore
 from prosa.adapters.files.stamps import FileStamps
 from prosa.app.check.gather import Group
 from prosa.corpus.found import Stamp
-from prosa.rules.files import Asked, still_holds
+from prosa.rules.files import Grounds, still_holds
 from prosa.rules.policy import Profile
 
 
@@ -45,13 +45,13 @@ class Settled(Struct):
         except (MsgspecError, ValueError):
             return False
 
-    def keep(self, asked: Asked) -> None:
+    def keep(self, grounds: Grounds) -> None:
         """Keep that nothing was found."""
-        signed = self._signed() if asked.told else None
+        signed = self._signed() if grounds.is_whole else None
         if signed is None:
             return
         try:
-            record = encode({**asked.record, **asked.files.record}).decode()
+            record = encode({**grounds.record, **grounds.files.record}).decode()
         except ValueError:  # a name that is not UTF-8
             return
         self.store.put({self._key: f"{signed}\n{record}"})

@@ -104,7 +104,7 @@ async def _asked(
     }
     output = (await run_program(program, given, options, environment, provider=provider)).output
     names = {each.skill.name for each in beside}
-    drafted = cast("_Drafted", output)  # as the schema of `draft.md` says
+    drafted = cast("_Draft", output)  # as the schema of `draft.md` says
     return {CASES: drafted["cases"], REQUESTS: [_as_request(each, names) for each in drafted["requests"]]}
 
 
@@ -114,7 +114,7 @@ class _Request(TypedDict):
     expected_skill: str
 
 
-class _Drafted(TypedDict):
+class _Draft(TypedDict):
     cases: list[dict[str, Value]]
     requests: list[_Request]
 

@@ -20,7 +20,7 @@ from prosa.data import Value, items_of, members_of
 from prosa.evaluation.audit import AuditFinding, Kind
 from prosa.evaluation.case import Case, RunFacts
 from prosa.evaluation.expectations import is_query
-from prosa.evaluation.matchers import MATCHERS, Found, Missing, is_matcher
+from prosa.evaluation.matchers import MATCHERS, Missing, OutputValue, is_matcher
 from prosa.records.agent import AgentTrace
 from prosa.regex import regex
 
@@ -264,7 +264,7 @@ def described_answer(case: Case) -> list[Value]:
 _NOTHING = Missing()
 
 
-def _value_of(expected: Value) -> Found:
+def _value_of(expected: Value) -> OutputValue:
     """Return the value that an expectation describes; `Missing` where it does not say enough."""
     if is_matcher(expected):
         return _matching(expected)
@@ -279,7 +279,7 @@ def _value_of(expected: Value) -> Found:
     return expected
 
 
-def _matching(words: Mapping[str, Value]) -> Found:
+def _matching(words: Mapping[str, Value]) -> OutputValue:
     """Return a value that meets a matcher, for the words of which one is plain."""
     if "equals" in words:
         return words["equals"]

@@ -24,7 +24,7 @@ from prosa.dialects.table import TEST
 from prosa.evaluation.case import expects_failure
 from prosa.evaluation.expectations import is_query, match
 from prosa.evaluation.jsonpath import BadQuery, compile_query
-from prosa.evaluation.matchers import MISSING, Found, Missing, is_matcher, meets, same
+from prosa.evaluation.matchers import MISSING, Missing, OutputValue, is_matcher, meets, same
 from prosa.evaluation.report import Attempt, Report, SuiteReport
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits
@@ -148,7 +148,7 @@ def _without_end(span: Span, text: str) -> Span:
     return Span(span.start, span.start + len(span.of(text).rstrip()))
 
 
-def _node_edits(node: Node, output: Found, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
+def _node_edits(node: Node, output: OutputValue, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
     """Yield the edits that make a node expect an output."""
     expected = to_value(node)
     if is_matcher(expected):
@@ -170,7 +170,7 @@ def _node_edits(node: Node, output: Found, *, as_json: bool, top: bool = False) 
         yield Edit(node.span, _flow(output, as_json=as_json))
 
 
-def _under(key: str, output: Value, *, top: bool) -> Found:
+def _under(key: str, output: Value, *, top: bool) -> OutputValue:
     if not (top and is_query(key)):
         return members_of(output).get(key, MISSING)
     try:

@@ -187,7 +187,7 @@ def _schema(title: str, model: SchemaModel) -> _SchemaPart:
     return {"kind": "schema", "title": title, "rows": rows, **_code(dump(model.value, indent=2), "json")}
 
 
-def _code(text: str, language: str) -> _Coloured:
+def _code(text: str, language: str) -> _CodeBlock:
     return {"language": language, "code": html(highlighted(text, language))}
 
 
@@ -202,18 +202,18 @@ class _HtmlPart(TypedDict):
     html: Html
 
 
-class _Coloured(TypedDict):
+class _CodeBlock(TypedDict):
     language: str
     code: Html
 
 
-class _SourcePart(_Coloured):
+class _SourcePart(_CodeBlock):
     kind: Literal["source"]
     title: str
     open: bool
 
 
-class _SchemaPart(_Coloured):
+class _SchemaPart(_CodeBlock):
     kind: Literal["schema"]
     title: str
     rows: list[dict[str, str | bool]]

@@ -20,7 +20,7 @@ from prosa.site.layout import Neighbour, twin_of
 from prosa.site.navigation import Shown
 
 if TYPE_CHECKING:
-    from prosa.render.facts import Lent
+    from prosa.render.facts import InheritedField
 
 _LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")
@@ -69,7 +69,7 @@ def node_page(page: Page) -> str:
         "actions": actions,
         "forms": _forms(page),
         "links": [each._asdict() | {"url": f"{frame.prefix}/{each.path}"} for each in frame.links],
-        "properties": properties(view.fields, cast("Mapping[str, Lent]", view.lent)),
+        "properties": properties(view.fields, cast("Mapping[str, InheritedField]", view.lent)),
         "derived": sorted(map(str, view.derived)),
         "building": page.neighbourhood is None,
         "connections": connections(page),
@@ -172,7 +172,7 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Plain], lent: Mapping[str, Lent]) -> list[dict[str, Plain]]:
+def properties(fields: Mapping[str, Plain], lent: Mapping[str, InheritedField]) -> list[dict[str, Plain]]:
     """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)

@@ -132,7 +132,7 @@ FIELDS: Final[Mapping[str, Shape]] = {
 _SHAPE: Final = Fields({"model": "string", "messages": Many(Tagged("role", ROLES))}, FIELDS)
 
 
-class _Called(TypedDict):
+class _FunctionCall(TypedDict):
     name: str
     arguments: str
 
@@ -140,7 +140,7 @@ class _Called(TypedDict):
 class _Call(TypedDict, total=False):
     id: Required[str]
     type: Required[str]
-    function: _Called
+    function: _FunctionCall
 
 
 class _Message(TypedDict, total=False):

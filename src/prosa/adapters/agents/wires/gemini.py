@@ -198,7 +198,7 @@ class _Settings(TypedDict, total=False):
     temperature: float
 
 
-class _Asked(TypedDict, total=False):
+class _Prompt(TypedDict, total=False):
     """What is read of a body that has the shape; what is optional may be null."""
 
     contents: list[_Content]
@@ -207,8 +207,8 @@ class _Asked(TypedDict, total=False):
     tools: list[_Tool]
 
 
-class _Body(_Asked, total=False):
-    generateContentRequest: _Asked
+class _Body(_Prompt, total=False):
+    generateContentRequest: _Prompt
 
 
 def camel(value: Value) -> Value:
@@ -233,7 +233,7 @@ def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> R
     return None if why is None else Refusal(why)
 
 
-def _asked(body: Mapping[str, Value]) -> _Asked:
+def _asked(body: Mapping[str, Value]) -> _Prompt:
     """Return what a body of the right shape asks, for the tokens of which it may be inside."""
     whole = cast("_Body", body)
     return whole.get("generateContentRequest") or whole
@@ -348,7 +348,7 @@ def _signature(name: str) -> str:
     return base64.urlsafe_b64encode(f"scripted {name}".encode()).decode()
 
 
-def _tools(body: _Asked) -> str | None:
+def _tools(body: _Prompt) -> str | None:
     names = [each["name"] for tool in body.get("tools") or () for each in tool.get("functionDeclarations") or ()]
     for at, name in enumerate(names):
         if not _NAME.fullmatch(name):
@@ -361,7 +361,7 @@ def _tools(body: _Asked) -> str | None:
     return None if twice is None else f"Duplicate function declaration found: {twice}"
 
 
-def _settings(body: _Asked) -> str | None:
+def _settings(body: _Prompt) -> str | None:
     asked: _Settings = body.get("generationConfig") or {}
     place = "* GenerateContentRequest.generation_config"
     for name in ("responseSchema", "responseJsonSchema"):
