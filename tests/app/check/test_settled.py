@@ -131,6 +131,20 @@ def test_x10_where_nothing_was_found_and_nothing_changed_nothing_is_looked_at(
     assert analysed == []
 
 
+def test_x10_a_schema_is_what_findings_rest_on(corpus: tuple[Path, Path], later: None, analysed: list[int]):
+    """X10."""
+    root, cache = corpus
+    put(root, "prosa.toml", "[schemas]\n'*.md' = 'front.json'\n")
+    put(root, "front.json", "{}")
+    put(root, "a.md", "---\ntitle: A\n---\n\n# A\n")
+    for expected in ([2], []):
+        analysed.clear()
+        assert found(root, cache) == ()
+        assert analysed == expected
+    put(root, "front.json", '{"required": ["owner"]}')
+    assert {each.rule for each in found(root, cache)} == {"schema-mismatch"}
+
+
 def test_x10_another_way_of_checking_is_another_check(corpus: tuple[Path, Path], later: None, analysed: list[int]):
     """X10."""
     root, cache = corpus
