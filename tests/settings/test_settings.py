@@ -186,6 +186,13 @@ def test_x7_a_project_that_chooses_an_endpoint_or_a_tool_is_refused_with_the_way
             "retries",
         ),
         (
+            "[limits]\nretries = 1979-05-27",
+            "bad-setting",
+            "`limits.retries` must be a whole number from 0, not 1979-05-27",
+            "",
+            "retries",
+        ),
+        (
             "[limits]\nwall-clock = nan",
             "bad-setting",
             "`limits.wall-clock` must be a number of seconds above 0, not nan",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import date, time
 from decimal import Decimal
 from typing import cast
 
@@ -205,6 +206,8 @@ def _shown(raw: Raw) -> str:
     """Return a value for a message, short."""
     if isinstance(raw, dict):
         return "a table"
+    if isinstance(raw, date | time):
+        return raw.isoformat()
     return _cut(str(raw).lower() if isinstance(raw, bool | Decimal) else repr(raw))
 
 
