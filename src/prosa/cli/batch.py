@@ -395,11 +395,20 @@ def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expect
         hint = f"to continue: {_again()}\nresults so far: prosa batch {end.batch.name} --export FILE"
         say(console, end.reason, hint, cause="stopped", head="" if end.reason == "stopped" else "stopped: ")
     elif end.counts.failures > end.counts.failed.get("input", 0):  # a wrong input is not run again
-        at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed")
+        at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed{_as_before(args)}")
     at.ended(end)
     if end.reason == "stopped":
         return INTERRUPTED
     return OK if end.ok else FAILED
+
+
+def _as_before(args: argparse.Namespace) -> str:
+    """Return the flags that another try needs: the model belongs to the batch, and its service is not stored."""
+    import shlex
+
+    named = ("model", "base_url", "api", "api_key_env", "store", "output")
+    given = ((f"--{name.replace('_', '-')}", getattr(args, name, None)) for name in named)
+    return "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given if value is not None)
 
 
 def _again() -> str:

@@ -111,7 +111,8 @@ def test_failures_have_a_file_of_their_own_which_is_empty_once_they_are_done(fol
     words = ("label.md", "--rows", "rows.csv", *SCRIPT, "--output", "out.jsonl", "--max-failures", "5")
     status, at = batch(folder, *words)
     assert status == 1 and "2 of 3 rows done, 1 failed (provider 1)" in at.err
-    assert "run them again: prosa batch label-" in at.err
+    (again,) = (line for line in at.err.splitlines() if "run them again: prosa batch label-" in line)
+    assert again.endswith(" --retry-failed --model scripted:replies.jsonl --output out.jsonl")
     (failure,) = (json.loads(each) for each in (folder / "out.failures.jsonl").read_text().splitlines())
     assert (failure["row"], failure["kind"], failure["attempts"]) == (3, "provider", 1)
     status, at = batch(folder, "label", "--retry-failed", *SCRIPT, "--output", "out.jsonl")
