@@ -197,3 +197,11 @@ def test_ya21_a_vault_is_read_as_in_obsidian(browse: Browsing, vault: str):
     page.get_by_role("link", name="Bell > How it rings").click()
     page.wait_for_url(lambda url: urlsplit(url).fragment == "how-it-rings")
     assert page.locator(":target").inner_text().startswith("How it rings")
+
+
+def test_h8_a_long_word_in_the_name_of_a_site_fits_a_phone(browse: Browsing, idle: str):
+    """H8. The name stands at the end of the page."""
+    page = browse(f"{idle}/page.mda")
+    looked_at(page, PHONE, "light")
+    page.evaluate("document.querySelector('.end p').prepend('long'.repeat(40))")
+    assert too_wide(page) == []
