@@ -80,6 +80,14 @@ async def several(provider: prosa.Provider) -> list[str]:
     return [*texts, *(reply.text for reply in turn.replies)]
 
 
+def indexed(service: prosa.testing.ScriptedService) -> str:
+    fields = prosa.load("a.md").front_matter or {}
+    request = prosa.mdh.request(fields["actions"][0], site_root="https://a.example")
+    words: list[str] = [request["query"][0][1], prosa.run_scripts("a.mda")[0].output["title"].upper()]
+    words += [row.output["title"] for row in prosa.batch("count.md", "rows.jsonl").rows()]
+    return " ".join([*words, service.requests[0].body["messages"][0]["content"]])
+
+
 for diagnostic in prosa.check(["docs"], strict=True, select=["MG"]):
     print(diagnostic.rule)
 print(prosa.load("a.md", dialect="magi").dialect, prosa.chat("chat.md").reply, prosa.run_scripts("a.mda")[0].ok)

@@ -1,4 +1,4 @@
-"""Bare `Any` stands where a library forces it, and nowhere else; plain data is `Value` (docs/decisions/0021)."""
+"""Bare `Any` stands where a library forces it, and nowhere else; plain data is `Value` (docs/decisions/0089)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from functools import cache
 
 from tests.house.tree import PACKAGE, modules, nodes
 
+CALLER = "A caller knows what it has asked for, and a type checker cannot: such a result is as that of `json.loads`."
+
 FORCED: dict[str, str] = {
     "__init__": "Names that load on first use have any type.",
+    "adapters.agents.wires.exchange": CALLER,
     "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
     "adapters.mcp.skills": "Pydantic reads the answers of a server by the types of their fields.",
     "adapters.processes.job_object": "Functions and structures of a library of Windows have no types.",
@@ -19,7 +22,10 @@ FORCED: dict[str, str] = {
     "adapters.store.postgres": "A row has the columns that its statement names.",
     "adapters.store.writer": "One queue holds work of every result.",
     "api.arguments": "The idle parameters of a coroutine.",
+    "api.documents": CALLER,
+    "api.mdh": CALLER,
     "api.testing": "The idle parameters of a coroutine.",
+    "app.scripts.run": CALLER,
     "app.scripts.choose": "The keyword arguments that a record takes are of several types.",
     "cli.mcp": "The server of the MCP library is generic in a state that it does not use.",
     "cli.run.interaction": "The idle parameters of a coroutine.",
@@ -28,6 +34,8 @@ FORCED: dict[str, str] = {
     "mcp_server.server": "The MCP library is generic in a state that it does not use.",
     "mcp_server.skills": "The MCP library is generic in a state that it does not use.",
     "mcp_server.transport": "The messages of ASGI and of the MCP library are dictionaries.",
+    "records.batch": CALLER,
+    "records.summary": CALLER,
     "render.page.templates": "A template takes whatever its page puts into it.",
     "site.probe.gather": "Nodes are read by whatever names them as paths do.",
     "web.answer": "The messages of ASGI are dictionaries.",

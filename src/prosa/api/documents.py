@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -18,7 +18,6 @@ from prosa.app.check.baseline import open_baseline
 from prosa.app.check.changed import changed_groups
 from prosa.app.check.check import Checker, CheckOptions, MemoryStore
 from prosa.app.check.gather import gather, judged_by
-from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.dialects import DialectName
 from prosa.dialects.table import known_dialect
@@ -50,7 +49,7 @@ class Document(Struct, frozen=True):
 
     source: SourceText
     dialect: DialectName
-    front_matter: dict[str, Value] | None
+    front_matter: dict[str, Any] | None
     model: Model | None
     diagnostics: tuple[Diagnostic, ...]
 

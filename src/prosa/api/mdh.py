@@ -7,6 +7,7 @@ prosa.mdh.request(action, {"query": {"city": "Oslo"}}, site_root="https://exampl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from prosa.api.checked import checked
 from prosa.data import Value
@@ -27,7 +28,7 @@ def request(
     token: str | None = None,
     allow_undeclared: bool = False,
     idempotency_key: str | None = None,
-) -> dict[str, Value]:
+) -> dict[str, Any]:
     """Return the request as it would be sent: ``{"method", "url", "query": [[name, value]…], "headers", "body"}``
     (HA8–HA19).
 

@@ -12,18 +12,15 @@ from msgspec import Struct
 
 from prosa.source import Span
 
-Value: TypeAlias = Any
-"""Plain data: None, bool, int, float, str, list and dict with string keys, nested. It is the only name for that outside
-this folder, and an alias of `Any` (docs/decisions/0021): as a recursive type it gives two thousand errors of mypy where
-readers know by a schema or a field table what they hold."""
-
 if TYPE_CHECKING:
     from collections import abc
 
+    Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+    """Plain data as JSON has it, nested (docs/decisions/0089)."""
     Plain: TypeAlias = "bool | int | float | str | abc.Sequence[Plain] | abc.Mapping[str, Plain] | None"
     """Plain data for what only reads it: every `Value`, and tuples, a `list[str]`, a `dict[str, int]` and the like."""
 else:  # msgspec reads the types of fields, and knows no recursive one
-    Plain = Any
+    Value = Plain = Any
 
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 

@@ -18,7 +18,7 @@ from datetime import date
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -238,7 +238,7 @@ class RowResult(Struct, frozen=True):
 
     row: int
     id: Value
-    output: Value = None
+    output: Any = None
     kind: RowKind | None = None
     error: str | None = None
     cost: float | None = None

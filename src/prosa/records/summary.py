@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar, Generic, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 from msgspec import Struct, field
 
@@ -22,7 +22,8 @@ from prosa.source.values import PartlyCompared, PartlyShown
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    Output = TypeVar("Output", default=Value)
+    # Its schema says what an output is, which a type checker does not read: as with `json.loads`, a caller names it.
+    Output = TypeVar("Output", default=Any)
 else:
     from typing import TypeVar
 

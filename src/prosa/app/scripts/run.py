@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 
@@ -230,7 +230,7 @@ class ScriptResult(Struct, frozen=True):
     """
 
     script: str
-    output: Value
+    output: Any
     error: RunError | None
     summary: Summary
     written: bool | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
@@ -62,7 +62,7 @@ class ServiceRequest(Struct, frozen=True):
     path: str
     model: str = ""
     streams: bool = False
-    body: Mapping[str, Value] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     conversation: Conversation = field(default_factory=Conversation)
     tokens: int = 0
