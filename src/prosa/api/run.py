@@ -74,7 +74,7 @@ async def arun(
     return _given(await run_program(*about, listener=listener, provider=provider), typed)
 
 
-def _given(result: RunResult, typed: _Typed[Output] | None) -> RunResult[Output]:
+def _given(result: RunResult[Value], typed: _Typed[Output] | None) -> RunResult[Output]:
     """Return the result in the requested type."""
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
@@ -90,7 +90,7 @@ class _Typed(Generic[Output]):
         Decoder(returns, dec_hook=_validated)
         self.type = returns
 
-    def of(self, result: RunResult) -> RunResult[Output]:
+    def of(self, result: RunResult[Value]) -> RunResult[Output]:
         """Return the result with its output as a value of the type. Raises `OutputRefused`."""
         try:
             output = convert(result.output, self.type, dec_hook=_validated)

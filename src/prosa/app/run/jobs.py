@@ -154,7 +154,7 @@ class Driver(Struct, frozen=True):
     servers: ToolServers | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def run(self, job: Job, listener: Listener = ignore, kept: JobJournal | None = None) -> RunResult:
+    async def run(self, job: Job, listener: Listener = ignore, kept: JobJournal | None = None) -> RunResult[Value]:
         """Run a job; ``listener`` hears its events before the one of the call, ``kept`` takes what the store has of it.
         Raises `RunError`; ``progress`` knows then what happened (L44). No server starts without permission (X7)."""
         kept = kept or JobJournal()
@@ -173,7 +173,7 @@ class Driver(Struct, frozen=True):
         self.progress.ended[job.name] = result.summary
         return result
 
-    async def _result(self, job: Job, tally: Tally, listener: Listener, kept: JobJournal) -> RunResult:
+    async def _result(self, job: Job, tally: Tally, listener: Listener, kept: JobJournal) -> RunResult[Value]:
         try:
             recorded = open_recorded(job.program, job.input_value, self.options, self.environment, job.take)
             chosen = await self._chosen(job, recorded)
@@ -374,7 +374,7 @@ async def run_program(
     listener: Listener = ignore,
     provider: Provider | None = None,
     progress: Progress | None = None,
-) -> RunResult:
+) -> RunResult[Value]:
     """Run a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
     async with driving(options, environment, listener=listener, provider=provider, progress=progress) as driver:
         job = Job(program.name, program, input_value, stream=options.stream)

@@ -189,7 +189,7 @@ def execute(console: Console, job: Job) -> int:
     return 0
 
 
-def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> RunResult:
+def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> RunResult[Value]:
     """Return the result of the program. All refusals happen before any model call."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
