@@ -1,4 +1,4 @@
-"""Bare `Any` stands where a library forces it, and nowhere else; plain data is `Value` (docs/decisions/0090)."""
+"""Bare `Any` stands where a library forces it, and nowhere else; plain data is `Value` (docs/decisions/0082)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections import abc
 
     Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
-    """Plain data as JSON has it, nested (docs/decisions/0090)."""
+    """Plain data as JSON has it, nested (docs/decisions/0082)."""
     Plain: TypeAlias = "bool | int | float | str | abc.Sequence[Plain] | abc.Mapping[str, Plain] | None"
     """Plain data for what only reads it: every `Value`, and tuples, a `list[str]`, a `dict[str, int]` and the like."""
 else:  # msgspec reads the types of fields, and knows no recursive one
