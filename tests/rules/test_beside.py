@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import Raw
+from msgspec.structs import replace
 
 from prosa.adapters.files.result_store import ResultStore
 from prosa.app.check.check import Checker, CheckOptions
@@ -18,6 +20,7 @@ from prosa.app.check.gather import gather
 from prosa.corpus.found import RACY_NS
 from prosa.rules import analyzer
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.cache import DamagedCache, from_facts_row, to_facts_row
 from prosa.rules.engine import Checked
 from tests.depth import examples
 from tests.rules.test_resident import EDITS, NAMES, TEXT, Edit
@@ -157,6 +160,30 @@ def test_x10_a_row_that_is_none_is_written_anew(
         patch.setattr(ResultStore, "get", lambda self, keys: {**get(self, keys), **broken})
         assert_alike(root, cache)
     assert_alike(root, cache)
+
+
+def test_x10_a_row_whose_parts_are_none_says_that_the_cache_is_damaged(
+    corpus: tuple[Path, Path], later: None, monkeypatch: pytest.MonkeyPatch
+):
+    """X10. Parts are read when they are asked for: too late to read the document instead."""
+    root, cache = corpus
+    checked(root, cache)
+    get = ResultStore.get
+
+    def damaged(self: ResultStore, keys: list[str]) -> dict[str, str]:
+        return {key: broken(text) if key.startswith("beside:") else text for key, text in get(self, keys).items()}
+
+    def broken(text: str) -> str:
+        row = from_facts_row(text)
+        assert row.by_path
+        return to_facts_row(
+            replace(row, by_path={path: replace(each, rest=Raw(b"[1]")) for path, each in row.by_path.items()})
+        )
+
+    monkeypatch.setattr(ResultStore, "get", damaged)
+    with pytest.raises(DamagedCache, match="the cache of findings is damaged") as caught:
+        assert_alike(root, cache)
+    assert "--no-cache" in caught.value.hint
 
 
 def test_x10_where_not_all_can_be_seen_the_documents_beside_are_asked_for_one_by_one(

@@ -18,6 +18,7 @@ from prosa.dialects import DialectName
 from prosa.document.references import Def, Ref
 from prosa.rules.findings import Analysis, ProgramFindings, Suppression
 from prosa.rules.rule import DocumentFacts, LocalLink, Rule
+from prosa.source import ProsaError
 
 _Row = TypeVar("_Row", bound=Struct)
 _T = TypeVar("_T")
@@ -44,6 +45,12 @@ class Store(Protocol):
     def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
         """Keep the digests of files with their stamps."""
         ...
+
+
+class DamagedCache(ProsaError):
+    """A part of a row of another shape than the code wrote."""
+
+    hint = "delete the folder of the cache (docs/install.md names it), or check with --no-cache"
 
 
 class NotPlain(ValueError):
@@ -116,12 +123,20 @@ class _Unread:  # noqa: PLW1641 - facts have no hash either
         self.path, self.dialect, self.defs, self._row = path, row.dialect, row.defs, row
 
     def __getattr__(self, name: str) -> object:
-        """Read the part of the row that holds what is not there yet."""
-        if name == "extra":
-            self.extra = _frozen(_decoder(dict[str, Value]).decode(self._row.extra))
-        elif name in _Rest.__struct_fields__:
-            rest = _decoder(_Rest).decode(self._row.rest)
-            self.refs, self.anchors, self.links, self.wikilinks = rest.refs, rest.anchors, rest.links, rest.wikilinks
+        """Read the part of the row that holds what is not there yet. Raises `DamagedCache`."""
+        try:
+            if name == "extra":
+                self.extra = _frozen(_decoder(dict[str, Value]).decode(self._row.extra))
+            elif name in _Rest.__struct_fields__:
+                rest = _decoder(_Rest).decode(self._row.rest)
+                self.refs, self.anchors, self.links, self.wikilinks = (
+                    rest.refs,
+                    rest.anchors,
+                    rest.links,
+                    rest.wikilinks,
+                )
+        except (MsgspecError, ValueError, RecursionError):
+            raise DamagedCache(f"the cache of findings is damaged: {self.path}") from None
         return object.__getattribute__(self, name)
 
     def __eq__(self, other: object) -> bool:

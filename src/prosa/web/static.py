@@ -178,7 +178,7 @@ def _of_site(web: Web) -> Iterator[Built]:
 def _of_search(web: Web) -> Iterator[Built]:
     """Yield what finds pages without a server: the index, once more as a script for pages that are opened from a disk,
     the page of results, and what a host shows in the place of a page that is not there."""
-    data = dump(search_index(tuple(_indexed(web))))
+    data = dump(search_index(tuple(_indexed(web))), compact=True)
     yield Built("mdh/search.json", data.encode("utf-8", "replace"))
     yield Built("mdh/search-index.js", f"globalThis.prosaIndex = {data};\n".encode("utf-8", "replace"))
     frame = replace(web.frame(Reader()), live=False)
