@@ -13,6 +13,7 @@ from prosa.app.convert.convert import ConvertOptions, Result, convert_documents,
 from prosa.cli.main import main
 from prosa.convert.nunjucks import filled, from_nunjucks
 from prosa.convert.promptfoo.cases import MAX_COMBINATIONS, shorthand
+from prosa.data.limits import MAX_CELL
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import TEST
@@ -310,7 +311,11 @@ def test_x31_tables_with_old_line_ends_are_read_and_a_cell_too_long_is_said(here
     found = cases(converted({"prompts": ["{{a}}"], "tests": "cases.csv"}, cases_csv="a,b\r1,2\r"))
     assert [each.input for each in found] == [{"a": "1", "b": "2"}]
     tests = [{"vars": {"a": "1"}}, "cases.csv"]
-    long = converted({"prompts": ["{{a}}"], "tests": tests}, cases_csv=f"a\n{'x' * 200_000}\n")
+    whole = cases(converted({"prompts": ["{{a}}"], "tests": tests}, cases_csv=f"a\n{'x' * 200_000}\n"))
+    assert [each.input for each in whole] == [{"a": "1"}, {"a": "x" * 200_000}]
+    Path("cases.csv").write_text(f"a\n{'x' * (MAX_CELL + 1)}\n")
+    sources = list(read_sources([Path("promptfooconfig.yaml")], 2 * MAX_CELL))
+    long = convert_documents(sources, ConvertOptions("test", max_size=2 * MAX_CELL))[0]
     assert said(long) == [("lost", said(long)[0][1])]
     assert "left out: it is not a table: field larger than field limit" in said(long)[0][1]
 

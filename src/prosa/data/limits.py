@@ -22,3 +22,6 @@ MAX_PROBLEMS = 100
 
 MAX_SHOWN = 40
 """Characters of the author's text quoted in a message."""
+
+MAX_CELL = 10 * 1024 * 1024
+"""Characters of a cell of CSV. The limit of the module `csv` is that of the process, so all readers set this one."""

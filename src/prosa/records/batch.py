@@ -23,6 +23,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias
 from msgspec import Meta, Struct
 
 from prosa.data import Value
+from prosa.data.limits import MAX_CELL
 from prosa.runtime.errors import (
     BudgetSpent,
     InDoubt,
@@ -39,7 +40,7 @@ from prosa.runtime.errors import (
 )
 from prosa.runtime.messages import ModelReply, ModelRequest
 
-MAX_ROW = 10 * 1024 * 1024
+MAX_ROW = MAX_CELL
 """Bytes of one row: a larger one is refused as it is read, and costs nothing."""
 
 

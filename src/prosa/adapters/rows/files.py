@@ -20,6 +20,7 @@ from typing import BinaryIO, NoReturn, TextIO
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.data.limits import MAX_CELL
 from prosa.records.batch import MAX_ROW, Row, require_columns, too_large
 from prosa.runtime.errors import RowsRefused
 
@@ -129,7 +130,7 @@ class RowFile(Struct):
             yield _row(number, f"{self.name}: row {number}", value)
 
     def _csv(self, file: BinaryIO) -> Iterator[Row]:
-        csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))  # a document in a cell is longer than 128 KiB
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))  # a document in a cell is longer than 128 KiB
         reader = csv.reader(self._csv_lines(file), strict=True)
         names: list[str] | None = None
         number = 0

@@ -17,6 +17,7 @@ from msgspec import Struct
 from prosa.convert.nunjucks import filled
 from prosa.convert.promptfoo.log import Log, Unreadable, content_of, file_of
 from prosa.data import JsonError, Value, parse_json
+from prosa.data.limits import MAX_CELL
 from prosa.regex import regex
 
 MAX_CASES = 1_000
@@ -162,6 +163,7 @@ def _in_file(value: Value, pointer: str, log: Log) -> Iterator[Mapping[str, Valu
 def _rows(path: str, log: Log) -> list[Mapping[str, Value]]:
     """Return the tests of a file by its form. Raises `Unreadable`."""
     if path.endswith(".csv"):
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))  # of the process: what reads rows sets the same
         table = io.StringIO(str(content_of(path, log)), newline="")
         try:
             return [_of_row(row) for row in csv.DictReader(table) if any(row.values())]
