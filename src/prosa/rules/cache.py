@@ -50,7 +50,7 @@ class Store(Protocol):
 class DamagedCache(ProsaError):
     """A part of a row of another shape than the code wrote."""
 
-    hint = "delete the folder of the cache (docs/install.md names it), or check with --no-cache"
+    hint = "delete the cache folder (PROSA_CACHE_DIR, or ~/.cache/prosa), or check with --no-cache"
 
 
 class NotPlain(ValueError):
@@ -129,12 +129,8 @@ class _Unread:  # noqa: PLW1641 - facts have no hash either
                 self.extra = _frozen(_decoder(dict[str, Value]).decode(self._row.extra))
             elif name in _Rest.__struct_fields__:
                 rest = _decoder(_Rest).decode(self._row.rest)
-                self.refs, self.anchors, self.links, self.wikilinks = (
-                    rest.refs,
-                    rest.anchors,
-                    rest.links,
-                    rest.wikilinks,
-                )
+                for each in _Rest.__struct_fields__:
+                    setattr(self, each, getattr(rest, each))
         except (MsgspecError, ValueError, RecursionError):
             raise DamagedCache(f"the cache of findings is damaged: {self.path}") from None
         return object.__getattribute__(self, name)
