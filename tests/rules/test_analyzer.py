@@ -21,7 +21,7 @@ from prosa.rules.cache import NotPlain, from_row, to_row
 from prosa.rules.engine import Checked, check
 from prosa.rules.findings import Analysis, Suppression
 from prosa.rules.policy import Profile
-from prosa.rules.rule import DocumentFacts, LocalLink
+from prosa.rules.rule import LocalLink, ReadFacts
 from prosa.source import Edit, SourceText, Span
 from tests.depth import examples
 from tests.dialects.test_program import HOSTILE
@@ -248,7 +248,7 @@ def test_progress_counts_every_document(tmp_path: Path):
 
 def test_an_analysis_survives_its_row():
     span = Span(1, 5)
-    facts = DocumentFacts(
+    facts = ReadFacts(
         "p.md",
         "magi",
         (Ref("footnote", "x", "id", span, "related", 0.5, bidirectional=True, fragment="f"),),
@@ -270,12 +270,10 @@ def test_what_is_not_plain_is_not_kept():
     elsewhere = Annotation(Span(0, 0), "there", SourceText("x"))
     with pytest.raises(NotPlain):
         to_row(
-            Analysis(
-                "0", DocumentFacts("p", "plain"), (Problem("merge-key", "m", Span(0, 0), annotations=(elsewhere,)),)
-            )
+            Analysis("0", ReadFacts("p", "plain"), (Problem("merge-key", "m", Span(0, 0), annotations=(elsewhere,)),))
         )
     with pytest.raises(NotPlain):
-        to_row(Analysis("0", DocumentFacts("p", "plain", extra={"a": {1, 2}})))
+        to_row(Analysis("0", ReadFacts("p", "plain", extra={"a": {1, 2}})))
 
 
 @settings(max_examples=examples(40), deadline=None)

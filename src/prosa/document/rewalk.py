@@ -194,7 +194,7 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
     start = itemgetter("start")
     return WalkResult(
         headings=join(old.headings, new.headings, _start_of_heading, _headings),
-        paragraphs=cast("list[tuple[Range, bool]]", _paragraphs(old, new, change, own)),
+        paragraphs=_paragraphs(old, new, change, own),
         code_blocks=join(old.code_blocks, new.code_blocks, lambda each: each.where["start"], _code),
         links=join(old.links, new.links, lambda each: each.where["start"], _links),
         quotes=join(old.quotes, new.quotes, start, _shifted),
@@ -227,7 +227,7 @@ def _paragraphs(old: WalkResult, new: WalkResult, change: Change, own: int) -> M
 MAX_PARTS = 8
 """Parts of which the paragraphs of a text are made. A text that is edited in many places has them put together."""
 
-_Part: TypeAlias = "tuple[list[tuple[Range, bool]], int, int, int]"
+_Part: TypeAlias = "tuple[Sequence[tuple[Range, bool]], int, int, int]"
 """Paragraphs, the first and the one behind the last of those that count, and by how many bytes they moved."""
 
 
@@ -239,7 +239,7 @@ class MovedParagraphs(Sequence["tuple[Range, bool]"]):
         self._ends = (*accumulate(last - first for _, first, last, _ in parts),)
 
     @classmethod
-    def of(cls, found: list[tuple[Range, bool]]) -> MovedParagraphs:
+    def of(cls, found: Sequence[tuple[Range, bool]]) -> MovedParagraphs:
         """Return those of a text that was walked."""
         return cls(((found, 0, len(found), 0),))
 

@@ -72,10 +72,11 @@ class FoundLink(Struct):
 
 
 class WalkResult(Struct):
-    """Everything one walk found, each list in document order."""
+    """Everything one walk found, each list in document order. ``paragraphs``, of which there are most, may be made of
+    those of an earlier text (`document.rewalk`)."""
 
     headings: list[FoundHeading] = field(default_factory=list)
-    paragraphs: list[tuple[Range, bool]] = field(default_factory=list)
+    paragraphs: Sequence[tuple[Range, bool]] = field(default_factory=list)
     code_blocks: list[FoundCode] = field(default_factory=list)
     links: list[FoundLink] = field(default_factory=list)
     quotes: list[Range] = field(default_factory=list)
@@ -108,9 +109,11 @@ def _where(found: tuple[str, Range]) -> Range:
 
 
 class _WalkState(Struct):
-    """The state of a walk: the containers around it, the links it is in, the block whose pieces are collected."""
+    """The state of a walk: the ``paragraphs`` of what it found, the containers around it, the links it is in, the block
+    whose pieces are collected."""
 
     found: WalkResult
+    paragraphs: list[tuple[Range, bool]]
     containers: list[str] = field(default_factory=list)
     outer: Range | None = None
     opened: list[FoundLink] = field(default_factory=list)
@@ -119,8 +122,9 @@ class _WalkState(Struct):
 
 def walk(text: str, *, footnotes: bool = False) -> WalkResult:
     """Return what the parser finds in ``text``; with ``footnotes`` it is part of one that has some."""
-    found = WalkResult()
-    state = _WalkState(found)
+    paragraphs: list[tuple[Range, bool]] = []
+    found = WalkResult(paragraphs=paragraphs)
+    state = _WalkState(found, paragraphs)
     leaves: dict[str, Callable[[tuple[str, Range]], None]] = {
         "Code": found.code_spans.append,
         "InlineHtml": found.inline_html.append,
@@ -163,7 +167,7 @@ def walk(text: str, *, footnotes: bool = False) -> WalkResult:
 
 
 def _paragraph(state: _WalkState, _: str, __: Detail, where: Range) -> None:
-    state.found.paragraphs.append((where, state.outer is not None))
+    state.paragraphs.append((where, state.outer is not None))
 
 
 def _item(state: _WalkState, _: str, __: Detail, where: Range) -> None:

@@ -25,7 +25,7 @@ from prosa.regex import regex
 from prosa.rules.files import RecordingFiles
 from prosa.rules.findings import Analysis
 from prosa.rules.registry import document_checks, rules_of
-from prosa.rules.rule import DocumentFacts, Environment, LocalLink, Subject, found_by
+from prosa.rules.rule import Environment, LocalLink, ReadFacts, Subject, found_by
 from prosa.rules.suppressions import find_suppressions
 from prosa.source import Files, SourceText, Span
 
@@ -81,7 +81,7 @@ def _problems(reading: DialectReading[object], environment: Environment) -> tupl
 
 
 def _analysis(
-    reading: DialectReading[object], environment: Environment, problems: tuple[Problem, ...], facts: DocumentFacts
+    reading: DialectReading[object], environment: Environment, problems: tuple[Problem, ...], facts: ReadFacts
 ) -> Analysis:
     source, program = reading.front.source, reading.model_of(MARKDOWNLANG)
     record = environment.files.record if isinstance(environment.files, RecordingFiles) else {}
@@ -115,9 +115,9 @@ _LINKS_ONLY = ("plain", "skill_md", "context")
 """Dialects whose only references are links, which every document's facts have."""
 
 
-def _facts(reading: DialectReading[object]) -> DocumentFacts:
+def _facts(reading: DialectReading[object]) -> ReadFacts:
     document = reading.document
-    return DocumentFacts(
+    return ReadFacts(
         path=reading.front.source.path,
         dialect=reading.name,
         refs=() if reading.name in _LINKS_ONLY else reading.references(),

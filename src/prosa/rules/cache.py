@@ -17,7 +17,7 @@ from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
 from prosa.document.references import Def, Ref
 from prosa.rules.findings import Analysis, ProgramFindings, Suppression
-from prosa.rules.rule import DocumentFacts, LocalLink, Rule
+from prosa.rules.rule import DocumentFacts, LocalLink, ReadFacts, Rule
 from prosa.source import ProsaError
 
 _Row = TypeVar("_Row", bound=Struct)
@@ -110,33 +110,39 @@ class KeptFacts(Struct, frozen=True, array_like=True):
 
     def facts(self, path: str) -> DocumentFacts:
         """Return the facts of the document called ``path``."""
-        return cast("DocumentFacts", _Unread(path, self))
+        return _StoredFacts(path, self)
 
 
-class _Unread:  # noqa: PLW1641 - facts have no hash either
-    """Stands for `DocumentFacts`, and reads of a row what is asked for: of thousands of documents beside others that
-    is mostly their names."""
+class _StoredFacts:  # noqa: PLW1641 - facts have no hash either
+    """The `DocumentFacts` of a row, which are decoded when they are first used: of thousands of documents beside others
+    those are mostly their names."""
 
     __slots__ = ("_row", "anchors", "defs", "dialect", "extra", "links", "path", "refs", "wikilinks")
+
+    refs: tuple[Ref, ...]
+    anchors: frozenset[str]
+    links: tuple[LocalLink, ...]
+    wikilinks: tuple[LocalLink, ...]
+    extra: Mapping[str, object]
 
     def __init__(self, path: str, row: KeptFacts) -> None:
         self.path, self.dialect, self.defs, self._row = path, row.dialect, row.defs, row
 
     def __getattr__(self, name: str) -> object:
-        """Read the part of the row that holds what is not there yet. Raises `DamagedCache`."""
+        """Decode the part of the row with a fact that is not set yet. Raises `DamagedCache`."""
         try:
             if name == "extra":
-                self.extra = _frozen(_decoder(dict[str, Value]).decode(self._row.extra))
+                self.extra = _frozen_values(_decoder(dict[str, Value]).decode(self._row.extra))
             elif name in _Rest.__struct_fields__:
                 rest = _decoder(_Rest).decode(self._row.rest)
-                for each in _Rest.__struct_fields__:
-                    setattr(self, each, getattr(rest, each))
+                self.refs, self.anchors = rest.refs, rest.anchors
+                self.links, self.wikilinks = rest.links, rest.wikilinks
         except (MsgspecError, ValueError, RecursionError):
             raise DamagedCache(f"the cache of findings is damaged: {self.path}") from None
         return object.__getattribute__(self, name)
 
     def __eq__(self, other: object) -> bool:
-        return all(getattr(self, name) == getattr(other, name, None) for name in DocumentFacts.__struct_fields__)
+        return all(getattr(self, name) == getattr(other, name, None) for name in ReadFacts.__struct_fields__)
 
 
 class FactsRow(Struct, frozen=True, array_like=True):
@@ -190,8 +196,8 @@ def from_row(text: str, path: str, *, lasting: bool = True) -> Analysis | None:
     row = _read(text, _AnalysisRow)
     if row is None:
         return None
-    extra = {key: _frozen(value) for key, value in row.extra.items()}
-    facts = DocumentFacts(path, row.dialect, row.refs, row.defs, row.anchors, row.links, row.wikilinks, extra)
+    extra = _frozen_values(row.extra)
+    facts = ReadFacts(path, row.dialect, row.refs, row.defs, row.anchors, row.links, row.wikilinks, extra)
     return Analysis(
         row.digest,
         facts,
@@ -262,7 +268,7 @@ def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return problems
 
 
-def _extra(facts: DocumentFacts) -> dict[str, Value]:
+def _extra(facts: ReadFacts) -> dict[str, Value]:
     """Return plain facts as data: what JSON reads back, before it is `_frozen`."""
     return cast("dict[str, Value]", {**facts.extra})
 
@@ -274,6 +280,10 @@ def _is_plain(value: _T) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _frozen_values(values: dict[str, Value]) -> dict[str, Plain]:
+    return {key: _frozen(each) for key, each in values.items()}
 
 
 def _frozen(value: Value) -> Plain:

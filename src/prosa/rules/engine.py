@@ -189,7 +189,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
 
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
     """Return the facts of the documents, and of those beside them when that matters."""
-    entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
+    entries: dict[Path, DocumentFacts] = {real: each.facts for real, each in seen.items() if each.readable}
     complete = scope.complete
     metas: dict[Path, DocumentFacts] = {}
     files = analyzer.files

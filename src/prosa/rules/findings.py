@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct, field
 
 from prosa.diagnostics import Problem
-from prosa.rules.rule import DocumentFacts, Rule
+from prosa.rules.rule import ReadFacts, Rule
 from prosa.source import FileProblem, SourceText, Span
 from prosa.source.values import PartlyCompared
 
@@ -48,7 +48,7 @@ class Analysis(PartlyCompared, Struct, frozen=True):
     """
 
     digest: str
-    facts: DocumentFacts
+    facts: ReadFacts
     problems: tuple[Problem, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     strict: bool | None = None
@@ -72,7 +72,7 @@ def unreadable(problem: FileProblem) -> Analysis:
     path = str(problem.path)
     message = f"the file cannot be read as a document: {problem.reason}"
     found = Problem(UNREADABLE, message, Span(0, 0))
-    return Analysis("", DocumentFacts(path, "plain"), (found,), source=SourceText("", path))
+    return Analysis("", ReadFacts(path, "plain"), (found,), source=SourceText("", path))
 
 
 class ProgramFindings(Struct, frozen=True):

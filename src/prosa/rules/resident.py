@@ -32,7 +32,7 @@ from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
 from prosa.rules.readers import Readers
 from prosa.rules.registry import corpus_checks
-from prosa.rules.rule import Corpus, DocumentFacts, Rule, found_in_corpus
+from prosa.rules.rule import Corpus, DocumentFacts, ReadFacts, Rule, found_in_corpus
 from prosa.source import Span
 
 _SITES: DialectName = "mdh"
@@ -245,7 +245,7 @@ class ResidentCorpus(Struct, eq=False):
         return ordered(ranked(problems, self._rules, known.suppressions, source, policy))
 
 
-def _share_anchors(facts: Iterable[DocumentFacts]) -> None:
+def _share_anchors(facts: Iterable[ReadFacts]) -> None:
     """Let equal anchors be one text: many documents have a heading of the same name. A set that is made of another one
     has no room to grow."""
     for each in facts:

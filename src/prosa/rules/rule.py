@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -103,14 +103,45 @@ class LocalLink(Struct, frozen=True, array_like=True, gc=False):
         return Span(self.start, self.end)
 
 
-class DocumentFacts(Struct, frozen=True):
-    """The facts about a document that rules of other documents need. Plain data: it is cached and sent between
-    processes.
+class DocumentFacts(Protocol):
+    """The facts about a document that rules of other documents need: those that were read of it (`ReadFacts`), or of
+    the cache (`rules.cache`)."""
 
-    ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; plain Markdown has no
-    ``refs`` but its links. ``anchors`` are its valid fragments; `*` among them means that there may be more. ``links``
-    and ``wikilinks`` are the targets in its Markdown. ``extra`` is the result of the dialect's ``corpus_facts``.
-    """
+    @property
+    def path(self) -> str:
+        """The file as the user named it."""
+
+    @property
+    def dialect(self) -> DialectName:
+        """The dialect under which it was read."""
+
+    @property
+    def refs(self) -> tuple["Ref", ...]:
+        """The references of its dialect; plain Markdown has none but its links."""
+
+    @property
+    def defs(self) -> tuple["Def", ...]:
+        """The definitions of its dialect."""
+
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Its valid fragments; `*` among them means that there may be more."""
+
+    @property
+    def links(self) -> tuple[LocalLink, ...]:
+        """The targets of links and images in its Markdown."""
+
+    @property
+    def wikilinks(self) -> tuple[LocalLink, ...]:
+        """The targets of wikilinks in its Markdown."""
+
+    @property
+    def extra(self) -> Mapping[str, object]:
+        """The result of the ``corpus_facts`` of its dialect."""
+
+
+class ReadFacts(Struct, frozen=True):
+    """The facts of a document that was read (`DocumentFacts`). Plain data: it is cached and sent between processes."""
 
     path: str
     dialect: DialectName

@@ -12,7 +12,7 @@ from prosa.dialects.mdh.facts import corpus_facts
 from prosa.rules.mdh.nodes import unresolved_inline_link
 from prosa.rules.mdh.site import md_urls, sites
 from prosa.rules.registry import corpus_checks
-from prosa.rules.rule import Corpus, DocumentFacts
+from prosa.rules.rule import Corpus, ReadFacts
 from tests.dialects.mdh.documents import checked, found, node, page, reading
 from tests.rules.literate import MemoryFiles
 from tests.work import is_linear
@@ -24,7 +24,7 @@ def corpus(documents: dict[str, str], root: str | None = "/project", *, complete
     for name, text in documents.items():
         read = reading(text)
         plain = text.startswith("#")
-        entries[Path("/project", name)] = DocumentFacts(
+        entries[Path("/project", name)] = ReadFacts(
             path=name,
             dialect="plain" if plain else "mdh",
             defs=() if plain else read.definitions(),
