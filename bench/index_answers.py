@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -115,6 +116,39 @@ def _updates(measured: Measured) -> Iterator[Row]:
     yield measured.row("one document updated, which has to be found", found, "walk and stat", looked)
     path.write_text(before, encoding="utf-8")
     measured.corpus.refresh()
+    yield from _watched(measured, write, (looked, aim))
+    path.write_text(before, encoding="utf-8")
+    measured.corpus.refresh()
+
+
+def _watched(measured: Measured, write: Callable[[], None], scanned: tuple[float, str]) -> Iterator[Row]:
+    """Yield the same where the system reports changes: nothing changed, and the time from writing to being found."""
+    from prosa.app.corpus.follow import WHOLE_EVERY, follow_corpus
+
+    follower, (looked, aim) = follow_corpus(measured.corpus.root), scanned
+    end = time.monotonic() + WHOLE_EVERY
+
+    def current() -> None:
+        if not follower.is_quiet:
+            follower.catch_up(measured.corpus)
+
+    def noticed() -> None:
+        write()
+        while follower.is_quiet:
+            time.sleep(0.001)
+        current()
+
+    try:
+        current()
+        while not follower.is_quiet and time.monotonic() < end:
+            time.sleep(0.01)
+            current()
+        what = "refresh in an open corpus that is watched, nothing changed"
+        yield measured.row(what, measured.calls(current), "walk and stat", looked, aim)
+        what = "one document updated, until a watched corpus has it"
+        yield measured.row(what, measured.calls(noticed), "walk and stat", looked)
+    finally:
+        follower.close()
 
 
 def _queries(measured: Measured) -> Iterator[Row]:
