@@ -91,6 +91,31 @@ def test_every_problem_says_what_to_do() -> None:
     assert "quotes" in read_yaml("a: {{ .x }}").problems[0].notes[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "message", "note", "began"),
+    [
+        ("a: [Name] - guide\n", "text after a value that has ended", "ends at its `]`", 3),
+        ("a: [Name] guide\n", "text after a value that has ended", "ends at its `]`", 3),
+        ("a: [x], y\n", "text after a value that has ended", "ends at its `]`", 3),
+        ("a: {x: 1} y\n", "text after a value that has ended", "ends at its `}`", 3),
+        ("b: 1\na: 'it's'\n", "text after a quoted value", "of the other kind", 8),
+        ('- a: "x" y\n', "text after a quoted value", "whole value in quotes", 5),
+        ("- 'x' y\n", "text after a quoted value", "whole value in quotes", 2),
+        ("'a' b: 1\n", "text after a quoted value", "whole value in quotes", 0),
+        ("a: - b\n", "a list item cannot start here", "after its key", None),
+        ("a: 1\nb: [x]\n  c: 1\n", "expected a `key: value` line here", "indented differently", 0),
+        ("a: & b\n", "a space cannot follow `*` or `&` here", "alias or anchor", 3),
+    ],
+)
+def test_x1_text_behind_a_value_is_told_from_a_wrong_line(
+    text: str, message: str, note: str, began: int | None
+) -> None:
+    problem = read_yaml(text).problems[0]
+    assert problem.message == message
+    assert note in problem.notes[0]
+    assert [each.span.start for each in problem.annotations] == ([] if began is None else [began])
+
+
 def nested(levels: int) -> str:
     return "[" * levels + "]" * levels
 

@@ -142,6 +142,14 @@ _WORDS: dict[str, tuple[str, str]] = {
         "`*` and `&` start a YAML alias or anchor; quote the value if it is text.",
     ),
 }
+_AFTER = {
+    "did not find expected key",
+    "did not find expected '-' indicator",
+    "block sequence entries are not allowed in this context",
+}
+"""What libyaml reports for text behind a value that has ended, and for more than that."""
+_OPENING = regex(r"""[ ]*+(?:-[ ]++)*+(?:[^\s:'"\[{][^:]*+:[ ]++)?+(?P<opening>[\["'{])""")
+_CLOSING = {"[": "]", "{": "}", '"': '"', "'": "'"}
 _CLOSED_AT_CONTEXT = {"found unexpected end of stream", "found unexpected document indicator"}
 _ESCAPE = regex(r"\\.", re.DOTALL)
 
@@ -157,14 +165,37 @@ def add_syntax_problem(error: YAMLError, text: str, findings: Findings) -> None:
         place, context = context, None
     start, end = _stretch(text, place)
     headline, advice = _WORDS.get(problem, ("YAML cannot be read here: " + problem, ""))
+    if problem in _AFTER and (opening := _value_before(text, start)) is not None:
+        context, (headline, advice) = opening, _behind(text[opening])
     if text[start:end] == "\t" and problem.startswith("found character"):  # any other message fits a tab too
         headline, advice = _TAB
-    found = shown(text[start:end]) if start < end else "the end of the text"
+    found = _named(text[start:end])
     first = None
     if context is not None and context < start:
         first = Annotation(findings.span(context, context + 1), "it began here")
     message = headline.format(found=found) if "{found}" in headline else headline
     findings.add("yaml-syntax", message, start, end, notes=(advice,) if advice else (), first=first)
+
+
+def _named(found: str) -> str:
+    return "a space" if found == " " else shown(found) if found else "the end of the text"
+
+
+def _value_before(text: str, place: int) -> int | None:
+    """Return where the list, mapping or quoted value starts that ends just before a place in the same line."""
+    start = text.rfind("\n", 0, place) + 1
+    found = _OPENING.match(text, start, place) if place < len(text) and text[place] not in "\r\n" else None
+    if found is None or not text[found.end() : place].rstrip(" ").endswith(_CLOSING[found["opening"]]):
+        return None
+    return found.start("opening")
+
+
+def _behind(opening: str) -> tuple[str, str]:
+    """Return the message for text behind a value that starts with a bracket or a quote."""
+    if opening in "[{":
+        ends = f"A value that starts with `{opening}` ends at its `{_CLOSING[opening]}`."
+        return "text after a value that has ended", f"{ends} Quote the whole value if it is one text."
+    return "text after a quoted value", "Put the whole value in quotes, of the other kind if this quote is part of it."
 
 
 def _stretch(text: str, place: int) -> tuple[int, int]:
