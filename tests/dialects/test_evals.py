@@ -114,6 +114,29 @@ def test_x32_expectations_of_the_run():
     }
 
 
+def test_x32_expectations_of_the_run_hold_together():
+    """X32. The second assertion about the tools takes nothing away from the first."""
+    tools = [{"tools": {"called": ["python"]}}, {"tools": {"called": ["a"], "not-called": ["skill_read"]}}]
+    numbers = [{"calls": {"max": 3}}, {"calls": {"min": 1, "max": 5}}, {"cost": 0.5}, {"cost": {"max": 1}}]
+    assert only(assertions=[*tools, *numbers]).run == {
+        "tools": {"called": ["python", "a"], "not-called": ["skill_read"]},
+        "calls": {"max": 3, "min": 1},
+        "cost": {"min": 0.5, "max": 0.5},
+    }
+    failing = [{"fails": True}, {"fails": {"kind": "limit"}}, {"fails": {"text": "ten"}}]
+    assert only(assertions=failing).run == {"fails": {"kind": "limit", "text": "ten"}}
+
+
+@pytest.mark.parametrize("second", [False, {"kind": "input"}, {"text": "nine"}])
+def test_x32_expectations_of_a_failure_that_exclude_each_other_are_a_problem(second: object):
+    _, problems = evals(
+        {"id": 1, "prompt": "x", "assertions": [{"fails": {"kind": "limit", "text": "ten"}}, {"fails": second}]}
+    )
+    assert [(each.rule, each.message) for each in problems] == [
+        ("bad-assertion", "`fails` says otherwise in an assertion above")
+    ]
+
+
 def test_x32_cases_have_names_of_their_own():
     model, _ = evals(*({"id": at, "name": "same", "prompt": "p", "expected_output": "x"} for at in range(3)))
     names = [each.name for each in model.evals]

@@ -6,8 +6,8 @@ file of rows or another tool's list, is irrelevant here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Literal, TypeAlias, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, TypeGuard, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -175,6 +175,44 @@ def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
 
 def _is_plain_matcher(value: Value) -> bool:
     return is_matcher(value) and all(MATCHERS[name].wrong(argument) is None for name, argument in value.items())
+
+
+def joined_runs(first: Mapping[str, Value], second: Mapping[str, Value]) -> dict[str, Value] | None:
+    """Return well-formed expectations of a run that hold where both hold; None where their failures differ."""
+    joined = {**first, **second}
+    for name in first.keys() & second.keys():
+        if name in _NUMBERS:
+            joined[name] = _joined_bounds(first[name], second[name])
+        elif name == "tools":
+            joined[name] = _joined_tools(members_of(first[name]), members_of(second[name]))
+        elif (fails := _joined_fails(first[name], second[name])) is not None:
+            joined[name] = fails
+        else:
+            return None
+    return joined
+
+
+def _joined_bounds(first: Value, second: Value) -> Value:
+    both = [each if isinstance(each, dict) else {"min": each, "max": each} for each in (first, second)]
+    bounds = cast("Sequence[Mapping[str, float]]", both)  # as `bounds_wrong` has checked
+    least = [each["min"] for each in bounds if "min" in each]
+    most = [each["max"] for each in bounds if "max" in each]
+    return {**({"min": max(least)} if least else {}), **({"max": min(most)} if most else {})}
+
+
+def _joined_tools(first: Mapping[str, Value], second: Mapping[str, Value]) -> Value:
+    both = {name: (*items_of(first.get(name)), *items_of(second.get(name))) for name in _TOOLS}
+    return {name: list(dict.fromkeys(cast("Sequence[str]", tools))) for name, tools in both.items() if tools}
+
+
+def _joined_fails(first: Value, second: Value) -> Value:
+    """Return what both say of a failure, None where they exclude each other."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        is_same = all(first[name] == second[name] for name in first.keys() & second.keys())
+        return {**first, **second} if is_same else None
+    if first is False or second is False:
+        return False if first == second else None
+    return first if isinstance(first, dict) else second
 
 
 def expects_failure(run: Value) -> TypeGuard[dict[str, Value]]:

@@ -80,6 +80,14 @@ def test_x37_a_comment_says_what_came_out():
     assert made.index("#### Not passed") < made.index("#### Cases of")
 
 
+def test_x37_each_suite_has_a_row_of_its_own():
+    """X37."""
+    made = markdown.test_markdown(shown_skill())
+    head, rule, *rows = made[made.index("| Suite |") :].split("\n\n")[0].splitlines()
+    assert len(rows) == len(shown_skill().report.suites) > 1
+    assert {each.count(" | ") for each in (head, *rows)} == {4} and rule == "|---|---|---|---|---|"
+
+
 @pytest.mark.parametrize("limit", [5_000, 20_000, 60_000])
 def test_x37_a_comment_keeps_its_limit(limit: int):
     """X37. What is cut says its size and its SHA-256."""

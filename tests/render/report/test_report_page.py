@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.evaluation.case import Case
+from prosa.evaluation.case import Assertion, Case
 from prosa.evaluation.report import CaseReport, Cut, Report
+from prosa.evaluation.workspace import Expected
 from prosa.records.test import ShownTest
 from prosa.render.report import tests as pages
 from prosa.render.report.frame import MAX_PAGE
@@ -47,6 +48,16 @@ def test_x37_a_page_says_what_the_issue_asks_for():
         assert words in seen, words
     assert [each["alt"] for each in found.all("img")] == ["chart.png"]
     assert len(found.all("svg", role="img")) == len(found.all("desc")) == 5
+
+
+def test_x37_a_case_shows_each_assertion_also_of_equal_names_and_about_the_workspace():
+    """X37."""
+    left = Expected("changed CHANGES.md", "changed", {"changed": ["CHANGES.md"], "only": True})
+    asserted = (Assertion("contains", {"contains": "GROSS"}), Assertion("contains", {"contains": "38.13"}))
+    case = Case("total", "x", assertions=asserted, workspace=(left,))
+    seen = text_of(pages.test_page(ShownTest(RECORD, Report((suite([CaseReport(case, (attempt("a", "failed"),))]),)))))
+    for words in ('"contains": "GROSS"', '"contains": "38.13"', '"CHANGES.md"', '"only": true'):
+        assert words in seen, words
 
 
 @pytest.mark.parametrize("text", HOSTILE)

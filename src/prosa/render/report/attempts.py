@@ -3,6 +3,7 @@ evidence, transcript and files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
@@ -73,12 +74,23 @@ def _asked(case: Case) -> Iterator[Part]:
     yield from _titled("Input", text_block(case.request or _single_text(case.input)))
     if not isinstance(case.expect, Missing):
         yield from _titled("Expected", text_block(answer_text(case.expect)))
-    if case.assertions:
-        expected: dict[str, Value] = {each.name: each.expect for each in case.assertions}
+    if expected := _asserted(case):
         yield from _titled("Assertions", text_block(answer_text(expected)))
     if case.run is not None:
         yield from _titled("Expected of the run", text_block(dump(case.run)))
     yield "</div>\n"
+
+
+def _asserted(case: Case) -> dict[str, Value]:
+    """Return what each assertion expects by its name; further ones of the same name have a number."""
+    found: dict[str, Value] = {}
+    times = Counter[str]()
+    said = [(each.name, each.expect) for each in case.assertions]
+    for name, expected in (*said, *((each.name, dict(each.words)) for each in case.workspace)):
+        times[name] += 1
+        own = f"{name} ({times[name]})" if name in found else name
+        found[own if own not in found else f"{own}'"] = expected
+    return found
 
 
 def _single_text(value: Value) -> str:

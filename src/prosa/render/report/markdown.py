@@ -152,9 +152,7 @@ def _suite(suite: SuiteReport) -> str:
     verdict = "" if suite.baseline else " ✓" if suite.passed else " ? not measured" if gate.lacking else " ✗ FAILED"
     required = "compared with" if suite.baseline else f"{code(suite.requirement.text)}{verdict}"
     cost = "unknown" if suite.cost is None else dollars(suite.cost)
-    return (
-        f"| {code(suite.path, 80)} | {code(side_name(suite), 80)} | {rate_name(suite)} {rate} | {required} | {cost} |"
-    )
+    return _cells([code(suite.path, 80), code(side_name(suite), 80), f"{rate_name(suite)} {rate}", required, cost])
 
 
 def _end(shown: ShownTest) -> Iterator[str]:

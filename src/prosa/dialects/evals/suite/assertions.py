@@ -25,7 +25,7 @@ from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.evals.suite.fields import ALIASES, GRADED, JSON, RUN, SENTENCES, VALID_JSON
 from prosa.dialects.fields import shown, type_name
-from prosa.evaluation.case import Assertion, run_mistakes
+from prosa.evaluation.case import Assertion, joined_runs, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MATCHERS
 from prosa.evaluation.workspace import FORMS, Expected, form_of, workspace_mistakes
@@ -109,7 +109,17 @@ class Asserted(Struct):
         if JSON in plain:
             wanted: Value = {"absent": False} if plain[JSON] is True else plain[JSON]
             self.assertions.append(Assertion(title, wanted, as_json=True))
-        self.run |= run
+        self._of_run(run, words, record)
+
+    def _of_run(self, run: dict[str, Value], words: dict[str, Node], record: Mapping) -> None:
+        """Take in expectations of the run: those of several assertions hold together."""
+        joined = joined_runs(self.run, run)
+        if joined is None:
+            self.problems.append(_problem("`fails` says otherwise in an assertion above", words["fails"]))
+        elif wrong := [*run_mistakes(joined)]:
+            self.problems += [_mistake(each, words, record) for each in wrong]
+        else:
+            self.run = joined
 
     def _about_workspace(self, name: str, record: Mapping) -> None:
         """Take in what is expected of the workspace of an agent."""
