@@ -35,7 +35,8 @@ _Result = TypeVar("_Result")
 
 CHUNK = 50
 """Maximum number of documents that a process handles in one batch: enough to outweigh the transfer, few enough to
-share out evenly. A batch is spread over the corpus, since neighbouring documents are often all long or all short."""
+share out evenly. Neighbours are mostly of one dialect, so a process stays with its code. The first batch is spread over
+the corpus: what it loads and compiles, a process that is forked then has."""
 
 SHARES = 8
 """Chunks of each process, at least, so that none waits long for the last one."""
@@ -178,13 +179,13 @@ class Analyzer(Struct, frozen=True):
         """Return the analyses made by other processes."""
         assert self.workers is not None
         load_rules(hashing=self.store is not None)
-        count = -(-len(items) // max(1, min(CHUNK, len(items) // (self.workers.count * SHARES))))
+        size = max(1, min(CHUNK, len(items) // (self.workers.count * SHARES)))
         alone = replace(self, workers=None, progress=None, stamps=None)
         stamps = self._stamps(items)
-        chunks = [items[start::count] for start in range(count)]
+        chunks = _chunked(items, size)
         jobs = [(alone, some) for some in chunks]
         by_real: dict[Path, Analysis] = {}
-        # The first is made here: what it loads and compiles, a process that is forked then has.
+        # The first is made here, before others are forked.
         done = chain([_make(jobs[0])], self.workers.map(_make, jobs[1:]))
         for some, made in zip(chunks, done, strict=True):
             by_real.update(zip((real for real, _ in some), self._taken_in(some, made), strict=True))
@@ -287,6 +288,13 @@ def hints_text(hints: Hints) -> str:
 
 def _at_once(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE))
+
+
+def _chunked(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """Return a sample of all items, then the rest of them in chunks of neighbours."""
+    step = -(-len(items) // size)
+    rest = [each for at, each in enumerate(items) if at % step]
+    return [items[::step], *(rest[start : start + size] for start in range(0, len(rest), size))]
 
 
 def grouped(texts: Sequence[tuple[Path, SourceText]]) -> Iterator[Sequence[tuple[Path, SourceText]]]:
