@@ -30,7 +30,7 @@ FORCED: dict[str, str] = {
     "cli.mcp": "The server of the MCP library is generic in a state that it does not use.",
     "cli.run.interaction": "The idle parameters of a coroutine.",
     "dialects.ymj.selectors": "RE2 has no types.",
-    "evaluation.jsonpath": "RE2 has no types.",
+    "evaluation.patterns": "RE2 has no types.",
     "mcp_server.server": "The MCP library is generic in a state that it does not use.",
     "mcp_server.skills": "The MCP library is generic in a state that it does not use.",
     "mcp_server.transport": "The messages of ASGI and of the MCP library are dictionaries.",

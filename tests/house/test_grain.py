@@ -87,6 +87,7 @@ LATE: dict[str, str] = {
     "dialects.reading": "The parser of Markdown loads with the first body that is read.",
     "dialects.table": "The table loads each dialect with its first document.",
     "render.plain": "What tells which invisible characters are needed loads only for a text with some.",
+    "evaluation.jsonpath": "The parser of queries loads with the first query.",
     "graph.closure": "What tells dialects apart loads only for an import from outside the root.",
     "render.text": "What knows credentials loads only where a line of a document is quoted.",
     "rules.analyse": "The rules of programs load with the first program.",

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, TypeGuard, cast
 from msgspec import Struct
 
 from prosa.data import Value, items_of
-from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
+from prosa.evaluation.patterns import BadPattern, compile_pattern, matches
 from prosa.regex import regex
 from prosa.schema import Schema, SchemaError
 from prosa.schema.wording import found, listed, shown_value

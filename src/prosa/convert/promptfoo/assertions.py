@@ -18,7 +18,7 @@ from prosa.convert.nunjucks import filled
 from prosa.convert.promptfoo.cases import Draft, shown
 from prosa.convert.promptfoo.log import Log, Unreadable, content_of, file_of, is_code
 from prosa.data import Value
-from prosa.evaluation.jsonpath import BadPattern, compile_pattern
+from prosa.evaluation.patterns import BadPattern, compile_pattern
 from prosa.regex import regex
 
 
