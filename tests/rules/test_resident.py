@@ -298,3 +298,71 @@ def test_x10_a_document_that_comes_is_no_news_for_those_that_asked_for_nothing_l
     workspace.update(notes / "b.md", "text\n")
     workspace.update(notes / "another.md", "# New\n")
     assert [each.name for each in judged if each.name == "b.md"] == ["b.md"]
+
+
+def test_x10_cases_come_and_go_with_their_skill(tmp_path: Path):
+    """X10. They are found by the skill that they are beside."""
+    (tmp_path / ".git").mkdir()
+    skill = "---\nname: s\ndescription: Counts the words of all kinds of long texts.\n---\nCount.\n"
+    write(tmp_path, "s/SKILL.md", skill)
+    write(tmp_path, "s/evals/evals.json", '{"skill_name": "s", "evals": []}')
+    cases = tmp_path / "s/evals/evals.json"
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    before = dict(workspace.diagnostics)
+    assert cases in before
+    (tmp_path / "s/SKILL.md").unlink()
+    news = workspace.update(tmp_path / "s/SKILL.md")
+    assert news == {tmp_path / "s/SKILL.md": (), cases: ()}
+    assert dict(workspace.diagnostics) == fresh(tmp_path) == {}
+    write(tmp_path, "s/SKILL.md", skill)
+    assert workspace.update(tmp_path / "s/SKILL.md")[cases] == before[cases]
+    assert dict(workspace.diagnostics) == fresh(tmp_path) == before
+
+
+def test_x10_x38_an_edit_of_an_imported_file_is_news_for_those_that_reach_it(tmp_path: Path):
+    """X10, X38. What a file imports is no fact of it, unless it is one of a host."""
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, "CLAUDE.md", "@a.md\n")
+    write(tmp_path, "a.md", "@b.md\n")
+    write(tmp_path, "b.md", "text\n")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    for text, expected in (("@CLAUDE.md\n", ["circular-import"]), ("text\n", [])) * 2:
+        write(tmp_path, "b.md", text)
+        assert rules(workspace.update(tmp_path / "b.md"))["CLAUDE.md"] == expected
+        assert dict(workspace.diagnostics) == fresh(tmp_path)
+
+
+CONTEXTS = ("CLAUDE.md", "AGENTS.md", "sub/CLAUDE.md", "a.md", "b.md", "sub/c.md", "d.txt")
+
+IMPORTS = (
+    *("@a.md", "@b.md", "@AGENTS.md", "@sub/c.md", "@c.md", "@../a.md", "@d.txt", "@CLAUDE.md", "@gone.md"),
+    *("@CLAUDE.md", "@../CLAUDE.md", "text"),
+)
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    start=st.fixed_dictionaries(dict.fromkeys(CONTEXTS, st.lists(st.sampled_from(IMPORTS), max_size=3))),
+    edits=st.lists(
+        st.tuples(st.sampled_from(CONTEXTS), st.one_of(st.none(), st.lists(st.sampled_from(IMPORTS), max_size=3))),
+        max_size=8,
+    ),
+)
+def test_x10_x38_after_any_edits_of_imports_a_resident_corpus_says_what_a_fresh_check_says(
+    tmp_path: Path, start: dict[str, list[str]], edits: list[tuple[str, list[str] | None]]
+):
+    """X10, X38. An imported file may be a document of any kind, or none."""
+    root = tmp_path / "corpus"
+    shutil.rmtree(root, ignore_errors=True)
+    (root / ".git").mkdir(parents=True)
+    for name, lines in start.items():
+        write(root, name, "\n\n".join(lines) + "\n")
+    workspace = Workspace.open(root, CheckOptions(), {})
+    assert dict(workspace.diagnostics) == fresh(root)
+    for name, edit in edits:
+        if edit is None:
+            (root / name).unlink(missing_ok=True)
+        else:
+            write(root, name, "\n\n".join(edit) + "\n")
+        workspace.update(root / name)
+        assert dict(workspace.diagnostics) == fresh(root)

@@ -29,10 +29,12 @@ _T = TypeVar("_T")
 State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 """``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
-Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called"]
+Basis: TypeAlias = Literal[
+    "paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called", "imports", "text"
+]
 """What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
 which ids exist and are named, the nodes of sites, which documents are nodes and the URLs that they claim, files that
-are no documents, the names of documents and relations."""
+are no documents, the names of documents and relations, what files of hosts import, the text of one file."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """A query of a document about the others: a key, the anchors of one, the file at a path, a derived value."""
@@ -120,6 +122,10 @@ class CorpusNames(Struct, eq=False):
             self._asking = asking
         return cast("_T", self._derived[question])
 
+    def of_text(self, name: str, place: Path, make: Callable[[], _T]) -> _T:
+        """Return ``make`` of the text of a file, cached until that changes or any document comes or goes."""
+        return self.derived(f"{name} {place.as_posix()}", "text", make)
+
     def stems(self) -> tuple[str, ...]:
         """Return the stems of all documents."""
         return self.derived("stems", "paths", lambda: tuple(real.stem for real in self.corpus.entries))
@@ -146,7 +152,8 @@ class CorpusNames(Struct, eq=False):
         if before is None or after is None or before.anchors != after.anchors:
             changed.add(real)
         changed.update(self._moved(real, gone=after is None) if before is None or after is None else ())
-        for question in [each for each in self._derived if _rests_on(each[1], before, after)]:
+        text = f" {real.as_posix()}"
+        for question in [each for each in self._derived if _rests_on(each[1], before, after) or each[0].endswith(text)]:
             changed.add(question)
             del self._derived[question]
         return self._readers.of(changed)
@@ -271,6 +278,8 @@ def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts |
         return [each.target for each in before.links] != [each.target for each in after.links]
     if basis == "ids":
         return _ids(before) != _ids(after)
+    if basis == "imports":
+        return before.extra.get("imports") != after.extra.get("imports")
     if basis == "called":
         return _called(before) != _called(after)
     if basis == "sites":

@@ -21,7 +21,7 @@ from msgspec.structs import force_setattr, replace
 from prosa.data import Plain
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects import DialectName
-from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
+from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, TRIGGERS, dialect_of_file_name, skill_beside
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
 from prosa.rules.corpus_names import CorpusNames
@@ -85,7 +85,7 @@ class ResidentCorpus(Struct, eq=False):
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self.names.touch(real)
         changed = {real: self._named(real, path)} if is_document else {}
-        changed |= {reader: self._named(reader, reader) for reader in self._readers.of((real,))}
+        changed |= {each: self._named(each, each) for each in (*self._of_skill(real), *self._readers.of((real,)))}
         for each, name in changed.items():
             affected |= self._replace(each, name)
         self._renew()
@@ -96,6 +96,16 @@ class ResidentCorpus(Struct, eq=False):
         skill = skill_beside(real)
         return skill is not None and self.analyzer.files.exists(skill)
 
+    def _of_skill(self, real: Path) -> list[Path]:
+        """Return the evaluation files of the skill at a path, which come and go with it."""
+        names = (CASES, *TRIGGERS) if dialect_of_file_name(real.name) == "skill_md" else ()
+        return [each for each in map(real.parent.joinpath, names) if self.analyzer.files.exists(each)]
+
+    def _is_orphan(self, real: Path) -> bool:
+        """Return whether a file is an evaluation file whose skill is gone."""
+        skill = skill_beside(real)
+        return skill is not None and not self.analyzer.files.exists(skill)
+
     def _named(self, real: Path, path: Path) -> Path:
         """Return how a document is named, at first as ``path``."""
         return Path(self.seen[real].facts.path) if real in self.seen else path
@@ -103,7 +113,7 @@ class ResidentCorpus(Struct, eq=False):
     def _replace(self, real: Path, path: Path) -> set[Path]:
         """Read a document again, and return the documents that depend on the change."""
         old, before = self.seen.get(real), self._entries.get(real)
-        if not self.analyzer.files.exists(path):
+        if not self.analyzer.files.exists(path) or self._is_orphan(real):
             self.seen.pop(real, None)
             new = None
         else:

@@ -74,16 +74,19 @@ def _is_imported(corpus: Corpus, path: Path) -> bool:
             if (target := _target(real, each[0])) is not None
         )
 
-    imported = corpus_names(corpus).derived("imported by hosts", "paths", look)
+    imported = corpus_names(corpus).derived("imported by hosts", "imports", look)
     beside = [path.with_name(name) for name in ("CLAUDE.md", "GEMINI.md")]
     return path.as_posix() in imported or any(f"@{path.name}" in _text(corpus, each) for each in beside)
 
 
 def _text(corpus: Corpus, path: Path) -> str:
-    try:
-        return corpus.files.read(path).text if corpus.files.exists(path) else ""
-    except FileProblem:
-        return ""
+    def look() -> str:
+        try:
+            return corpus.files.read(path).text if corpus.files.exists(path) else ""
+        except FileProblem:
+            return ""
+
+    return corpus_names(corpus).of_text("text of", path, look)
 
 
 @RULES.one_of_many("CX005", "missing-import", Severity.WARNING)
@@ -164,7 +167,7 @@ def _imports_of(corpus: Corpus, place: Path) -> tuple[Path, ...]:
             written = _read(corpus, place)
         return tuple(found for each in written if (found := _target(place, each)) is not None)
 
-    return corpus_names(corpus).derived(f"imports of {place}", "paths", look)
+    return corpus_names(corpus).of_text("imports of", place, look)
 
 
 def _read(corpus: Corpus, place: Path) -> list[str]:
