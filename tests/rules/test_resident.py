@@ -79,7 +79,7 @@ def write(root: Path, name: str, text: str) -> None:
 
 def fresh(root: Path) -> dict[Path, tuple]:
     """What a check of the whole finds in the files."""
-    (group,) = gather([root])
+    (group,) = gather([root], agents=True)
     found: dict[Path, list] = {}
     for each in Checker.of(CheckOptions(), {}).check(group).diagnostics:
         found.setdefault(Path(each.path), []).append(each)
@@ -330,6 +330,78 @@ def test_x10_x38_an_edit_of_an_imported_file_is_news_for_those_that_reach_it(tmp
         write(tmp_path, "b.md", text)
         assert rules(workspace.update(tmp_path / "b.md"))["CLAUDE.md"] == expected
         assert dict(workspace.diagnostics) == fresh(tmp_path)
+
+
+AGENT = "---\nname: {0}\ndescription: Makes a release\n{1}---\n\nMake a release.\n"
+HANDS_OVER = "---\ndescription: Plans\nagent: planer\n---\n\nPlan.\n"
+SKILL = "---\nname: {0}\ndescription: Deploys the site when a release is ready\n---\n\nDeploy it.\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "files", "name", "texts"),
+    [
+        pytest.param(
+            "unknown-agent",
+            {".github/prompts/plan.prompt.md": HANDS_OVER},
+            ".github/agents/p.agent.md",
+            (AGENT.format("planer", ""), AGENT.format("other", "")),
+            id="the name of an agent",
+        ),
+        pytest.param(
+            "unknown-skill",
+            {".claude/agents/release.md": AGENT.format("release", "skills: [deploy]\n")},
+            ".claude/skills/site/SKILL.md",
+            (SKILL.format("deploy"), SKILL.format("site")),
+            id="the name of a skill",
+        ),
+        pytest.param(
+            "differing-numbers",
+            {"CLAUDE.md": "- Keep lines below 80 characters.\n"},
+            "AGENTS.md",
+            ("- Keep lines below 80 characters.\n", "- Keep lines below 100 characters.\n"),
+            id="a figure of another file",
+        ),
+        pytest.param(
+            "unexpanded-import",
+            {"AGENTS.md": "@a.md\n", "a.md": "text\n"},
+            "CLAUDE.md",
+            ("@AGENTS.md\n", "text\n"),
+            id="an import of another host",
+        ),
+    ],
+)
+def test_x10_x38_what_a_file_of_a_host_says_is_news_for_the_others(
+    tmp_path: Path, rule: str, files: dict[str, str], name: str, texts: tuple[str, str]
+):
+    """X10, X38."""
+    (tmp_path / ".git").mkdir()
+    right, wrong = texts
+    for each, text in (files | {name: right}).items():
+        write(tmp_path, each, text)
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    for text in (wrong, right) * 2:
+        write(tmp_path, name, text)
+        workspace.update(tmp_path / name)
+        found = [each for told in rules(dict(workspace.diagnostics)).values() for each in told]
+        assert (rule in found) == (text is wrong)
+        assert dict(workspace.diagnostics) == fresh(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["map 1.pdf", "mdh/nodes.json"])
+def test_x10_a_file_of_a_site_comes_changes_and_goes(tmp_path: Path, name: str):
+    """X10, HA1, HA5. The rules of a site look for what its links lead to, and at its indexes."""
+    (tmp_path / "prosa.toml").touch()
+    write(tmp_path, "index.md", "---\nid: root\ntype: page\ntitle: Root\n---\n[x](/map%201.pdf)\n")
+    write(tmp_path, "mdh/other.json", "{}")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    before = dict(workspace.diagnostics)
+    for text in ("{", '{"nodes": []}', "{"):
+        write(tmp_path, name, text)
+        workspace.update(tmp_path / name)
+        assert dict(workspace.diagnostics) == fresh(tmp_path) != before
+    (tmp_path / name).unlink()
+    workspace.update(tmp_path / name)
+    assert dict(workspace.diagnostics) == fresh(tmp_path) == before
 
 
 CONTEXTS = ("CLAUDE.md", "AGENTS.md", "sub/CLAUDE.md", "a.md", "b.md", "sub/c.md", "d.txt")

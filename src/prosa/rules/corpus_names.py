@@ -30,11 +30,11 @@ State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 """``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
 Basis: TypeAlias = Literal[
-    "paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called", "imports", "text"
+    "paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called", "hosts", "text"
 ]
 """What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
 which ids exist and are named, the nodes of sites, which documents are nodes and the URLs that they claim, files that
-are no documents, the names of documents and relations, what files of hosts import, the text of one file."""
+are no documents, the names of documents and relations, what files of hosts say, the text of one file."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """A query of a document about the others: a key, the anchors of one, the file at a path, a derived value."""
@@ -278,8 +278,8 @@ def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts |
         return [each.target for each in before.links] != [each.target for each in after.links]
     if basis == "ids":
         return _ids(before) != _ids(after)
-    if basis == "imports":
-        return before.extra.get("imports") != after.extra.get("imports")
+    if basis == "hosts":
+        return "context" in (before.dialect, after.dialect) and _said(before) != _said(after)
     if basis == "called":
         return _called(before) != _called(after)
     if basis == "sites":
@@ -316,6 +316,13 @@ def _ids(facts: DocumentFacts) -> list[str]:
 def _called(facts: DocumentFacts) -> tuple[object, ...]:
     """Return the names of a document, and the types of its relations."""
     return facts.dialect, [(each.kind, each.name) for each in facts.defs], {(ref.origin, ref.rel) for ref in facts.refs}
+
+
+def _said(facts: DocumentFacts) -> tuple[object, ...]:
+    """Return what a file of a host says to be called and to import, and its lines with numbers, without the places."""
+    extra = cast("Mapping[str, Sequence[tuple[object, ...]]]", facts.extra)
+    imports, figures = (extra.get(each, ()) for each in ("imports", "figures"))
+    return facts.dialect, extra.get("name", ())[:1], [each[0] for each in imports], [each[:2] for each in figures]
 
 
 def _names(space: str, real: Path, facts: DocumentFacts) -> Iterator[str]:

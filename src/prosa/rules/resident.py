@@ -83,13 +83,25 @@ class ResidentCorpus(Struct, eq=False):
         the changed diagnostics of each document, and those of the document itself, by real path."""
         real = self.analyzer.files.real(path)
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
-        affected = set() if is_document else self.names.touch(real)
+        affected = set() if is_document else self._touch(real)
         changed = {real: self._named(real, path)} if is_document else {}
         changed |= {each: self._named(each, each) for each in (*self._of_skill(real), *self._readers.of((real,)))}
         for each, name in changed.items():
             affected |= self._replace(each, name)
         self._renew()
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
+
+    def _touch(self, real: Path) -> set[Path]:
+        """Record that a file changed that is no document, and return the documents that depend on the change. The rules
+        of sites look for what links lead to, and read the indexes."""
+        if self._dialects[_SITES] > 0 and (real.suffix == ".json" or self._is_linked(real)):
+            self._versions[_SITES] = self._versions.get(_SITES, 0) + 1
+        return self.names.touch(real)
+
+    def _is_linked(self, real: Path) -> bool:
+        """Return whether a node may have a link to a file."""
+        nodes = (facts for facts in self._entries.values() if facts.dialect == _SITES)
+        return any(real.name in each.target for facts in nodes for each in facts.refs)
 
     def _is_of_skill(self, real: Path) -> bool:
         """Return whether a file is an evaluation file with its skill present."""

@@ -183,7 +183,7 @@ def differing_numbers(corpus: Corpus, path: Path, facts: DocumentFacts) -> Itera
     figures = extra_of(facts).get("figures")
     if not figures:
         return
-    lines = corpus_names(corpus).derived("figures", "paths", lambda: _figures(corpus))
+    lines = corpus_names(corpus).derived("figures", "hosts", lambda: _figures(corpus))
     for words, numbers, start, end in figures:
         for other, theirs in lines.get(words, ()):
             if other == path:

@@ -74,7 +74,7 @@ def _is_imported(corpus: Corpus, path: Path) -> bool:
             if (target := _target(real, each[0])) is not None
         )
 
-    imported = corpus_names(corpus).derived("imported by hosts", "imports", look)
+    imported = corpus_names(corpus).derived("imported by hosts", "hosts", look)
     beside = [path.with_name(name) for name in ("CLAUDE.md", "GEMINI.md")]
     return path.as_posix() in imported or any(f"@{path.name}" in _text(corpus, each) for each in beside)
 

@@ -30,7 +30,7 @@ def unknown_skill(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[
     project = project_of(corpus) if named and uses_of(path.as_posix()) else None
     if project is None:
         return
-    known = _skills(project)
+    known = corpus_names(corpus).derived("skills", "called", lambda: _skills(project))
     for name, start, end in named:
         if not name or ":" in name or name in known:
             continue
@@ -60,7 +60,7 @@ def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Fin
     project = project_of(corpus) if named else None
     if project is None:
         return
-    known = corpus_names(corpus).derived("agents", "paths", lambda: _agents(project))
+    known = corpus_names(corpus).derived("agents", "hosts", lambda: _agents(project))
     lowered = {each.lower() for each in known}
     for name, start, end in named:
         if not name or name.lower() in lowered or name.lower() in _BUILT_IN or ":" in name or "/" in name:
