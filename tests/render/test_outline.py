@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from typing import get_args, get_type_hints
 
 import msgspec
@@ -206,6 +206,32 @@ def test_x4_a_parameter_whose_name_is_no_text_is_shown_as_written():
     action = "{id: find, method: GET, url: /find, query: {required: [[a], 3], properties: {a: {type: string}}}}"
     shown = outline(f"---\nid: n\nactions: [{action}]\n---\n", "mdh")
     assert "['a']: anything in the query" in shown and "3: anything in the query" in shown
+
+
+def test_x4_types_of_inputs_are_found_through_references():
+    schema = """\
+          type: object
+          $defs: {person: {type: object}, many: {type: array, items: {$ref: "#/$defs/many"}}}
+          properties:
+            who: {$ref: "#/$defs/person"}
+            all: {type: array, items: {$ref: "#/$defs/person"}}
+            deep: {$ref: "#/$defs/many"}
+            mode: {oneOf: [{const: fast}, {const: 3}]}
+            free: {minLength: 2}
+          required: [who]
+        """
+    front = f"name: p\ndescription: Tells something.\ninput:\n{indent(dedent(schema), '  ')}output: {{}}\n"
+    shown = outline(f"---\n{front}---\nSay {{{{ .who }}}}.\n", "markdownlang")
+    rows = [line.split("input ")[-1].strip() for line in shown.splitlines() if ": " in line[13:]]
+    assert rows[:2] == ["who: object", "all: array of object, optional"]
+    assert rows[2].startswith("deep: array of array") and len(rows[2]) < 120
+    assert rows[3:5] == ["mode: string or integer, optional", "free: anything, optional"]
+
+
+def test_x4_a_case_shows_what_is_expected_of_the_workspace_and_the_run():
+    asserted = '[{"file": "a.md", "contains": "x"}, {"loaded": "s"}, {"tools": {"called": ["python"]}}, "Is brief"]'
+    shown = outline(f'{{"evals": [{{"id": 1, "prompt": "p", "assertions": {asserted}}}]}}', "evals")
+    assert "1: p, line 1: 3 decided, 1 graded" in shown
 
 
 @pytest.mark.parametrize(

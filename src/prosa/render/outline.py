@@ -16,6 +16,8 @@ from prosa.dialects.table import dialect
 from prosa.render.json import diagnostic_object, dump
 from prosa.render.plain import safe
 from prosa.rules.engine import CheckedDocument
+from prosa.schema.inputs import Declared, accepted_types, first, merged
+from prosa.schema.walk import References
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Inherited
@@ -27,6 +29,9 @@ MAX_VALUE = 100
 
 MAX_ITEMS = 30
 """Items of one list that are shown."""
+
+MAX_DEPTH = 8
+"""Lists in lists whose items are named; a schema may contain itself."""
 
 _WIDTH = 12
 _MAX_WIDTH = 24
@@ -111,25 +116,30 @@ def _schema(name: str, schema: Value) -> Iterator[_Row]:
     if schema is None:
         yield _Row(name, "(missing)")
         return
-    words = schema if isinstance(schema, dict) else {}
-    properties = words.get("properties")
-    if not isinstance(properties, dict) or not properties:
+    references = References(schema)
+    declared = Declared(schema, references)
+    if not declared.properties:
         yield _Row(name, dump(schema))
         return
-    required = words.get("required")
-    names = required if isinstance(required, list) else []
     yield from _list(
-        name, [f"{key}: {_type(value)}{'' if key in names else ', optional'}" for key, value in properties.items()]
+        name,
+        [
+            f"{key}: {_type(value, references)}{'' if key in declared.required else ', optional'}"
+            for key, value in declared.properties.items()
+        ],
     )
 
 
-def _type(schema: Value) -> str:
+def _type(schema: Value, references: References, depth: int = 0) -> str:
     """Return a word or two for the type of a property."""
     if not isinstance(schema, dict):
         return "anything"
-    found = schema.get("type", "anything")
-    if found == "array" and isinstance(schema.get("items"), dict):
-        return f"array of {_type(schema['items'])}"
+    parts = list(merged(schema, references))
+    found = first(parts, "type")
+    if found == "array" and depth < MAX_DEPTH and isinstance(items := first(parts, "items"), dict):
+        return f"array of {_type(items, references, depth + 1)}"
+    if found is None:
+        return " or ".join(accepted_types(schema, references)) or "anything"
     return " or ".join(str(each) for each in found) if isinstance(found, list) else str(found)
 
 
@@ -311,10 +321,11 @@ def _action(action: Mapping[str, Value]) -> Iterator[str]:
     query = query if isinstance(query, dict) else {}
     types = query.get("properties")
     types = types if isinstance(types, dict) else {}
+    references = References(query)
     for part in ("required", "optional"):
         names = query.get(part)
         for name in names if isinstance(names, list) else []:
-            said = _type(types.get(name) if isinstance(name, str) else None)
+            said = _type(types.get(name) if isinstance(name, str) else None, references)
             yield f"    {name}: {said} in the query{'' if part == 'required' else ', optional'}"
     if action.get("body_schema") is not None:
         yield f"    body: {_value(action['body_schema'])}"

@@ -7,7 +7,7 @@ and their layout is free.
 
 from __future__ import annotations
 
-from prosa.data import Value
+from prosa.data import Value, members_of
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.evals.suite.read import read
@@ -37,7 +37,7 @@ def _eval(model: EvalsModel, each: EvalModel) -> dict[str, Value]:
         "line": model.line(each.span),
         "prompt": each.prompt,
         "files": [name for name, _ in each.files],
-        "decided": [assertion.name for assertion in each.assertions],
+        "decided": [*(said.name for said in (*each.assertions, *each.workspace)), *members_of(each.run)],
         "graded": list(each.asked),
     }
 
