@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies
 
+import prosa as api
+from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather
+from prosa.app.check.workspace import Workspace
 from prosa.app.settings import settings_for, with_given
+from prosa.app.site import agents
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import open_site
 from prosa.cli import main
 from prosa.data import Value
 from prosa.runtime.errors import RunError
@@ -175,3 +181,43 @@ def test_x7_a_run_takes_settings_of_the_user_and_the_project(tmp_path: Path):
     assert status == 1 and at.out == ""
     status, at = prosa(*chosen, "limits.iterations=2", environ=environ)
     assert (status, json.loads(at.out)) == (0, {"words": 2})
+
+
+GIVEN = "ignore=unresolved-link"
+
+
+def test_x7_python_takes_the_settings_of_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`prosa.check` and `prosa.load`; a wrong setting is refused, as one of the command line is."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.md").write_text(LINKS)
+    assert [each.rule for each in api.check(tmp_path)] == ["unresolved-link"]
+    monkeypatch.setenv(SET_VARIABLE, GIVEN)
+    assert api.check(tmp_path) == [] and api.load(tmp_path / "a.md").diagnostics == ()
+    monkeypatch.setenv(SET_VARIABLE, "dialects.*.md=mdh")
+    assert api.load(tmp_path / "a.md").dialect == "mdh"
+    for wrong in ("strict=maybe", "strict"):
+        monkeypatch.setenv(SET_VARIABLE, wrong)
+        with pytest.raises(ValueError, match=SET_VARIABLE):
+            api.check(tmp_path)
+
+
+def test_x7_an_editor_and_an_agent_are_told_under_the_settings_of_the_call(tmp_path: Path):
+    """Whether the project has a file or not; the server takes `--set` too."""
+    (tmp_path / "folder" / ".git").mkdir(parents=True)
+    folder = (tmp_path / "folder").resolve()
+    (folder / "a.md").write_text(LINKS)
+    environ = user(tmp_path)
+    for text, count in [("", 1), (GIVEN, 0), ("per-glob.*.md.ignore=unresolved-link", 0), ("strict=true", 1)]:
+        around = with_given(environ, [text])
+        open_one = Workspace.open(folder, CheckOptions(cache=False), around)
+        assert len(open_one.diagnostics.get(folder / "a.md", ())) == count, text
+        with open_site(folder, SiteOptions("docs"), around, settings_for(folder, around), max_size=10**7) as site:
+            site.start()
+            found = agents.check(site, agents.CheckScope(around), document="a.md")["diagnostics"]
+        assert isinstance(found, list) and len(found) == count, text
+
+
+@pytest.mark.parametrize("command", ["lsp", "mcp"])
+def test_x7_a_server_refuses_a_wrong_setting_at_its_start(command: str, tmp_path: Path):
+    status, at = prosa(command, "--set", "ignore=nonsense", environ=user(tmp_path))
+    assert (status, "--set ignore=nonsense: there is no rule" in at.err) == (2, True)

@@ -18,10 +18,13 @@ from prosa.app.check.baseline import open_baseline
 from prosa.app.check.changed import changed_groups
 from prosa.app.check.check import Checker, CheckOptions, MemoryStore
 from prosa.app.check.gather import gather, judged_by
+from prosa.app.settings import given_in
 from prosa.diagnostics import Diagnostic
 from prosa.dialects import DialectName
 from prosa.dialects.table import known_dialect
 from prosa.rules.engine import check_text
+from prosa.runtime.errors import RunError
+from prosa.settings.model import Given
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     if path is None:
         checked = check_text(SourceText(str(path_or_text)), dialect=dialect and known_dialect(dialect))
     else:
-        (group,) = gather([path])
+        (group,) = gather([path], given=_given())
         group.files.read(path)
         checked = Checker.of(CheckOptions(dialect), os.environ, memory=_SEEN).check(group, keep=True)
     found = checked.documents[0]
@@ -101,16 +104,32 @@ def check(
     ``changed_since`` a revision of git, since which a document has to have changed.
 
     Raises `prosa.FileProblem` for a path that does not exist and a file that is no baseline, ValueError for an unknown
-    rule, dialect, profile or revision.
+    rule, dialect, profile or revision, and for a wrong setting in `PROSA_SET`.
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    named = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache, profile)
     checker = Checker.of(options, os.environ)
     known = open_baseline(Path(baseline)) if baseline is not None else None
-    groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True, manifests=True)
+    groups = gather(
+        named,
+        root=root,
+        max_size=max_size,
+        gitignore=gitignore,
+        agents=True,
+        manifests=True,
+        given=_given(),
+    )
     if profile is not None:
         groups = judged_by(profile, groups)
     if changed_since is not None:
         groups = changed_groups(groups, changed_since).groups
     found = checker.diagnostics(groups)
     return list(known.split(found, groups).new if known is not None else found)
+
+
+def _given() -> Given | None:
+    """Return the settings in the environment of this process. Raises ValueError."""
+    try:
+        return given_in(os.environ)
+    except RunError as problem:
+        raise ValueError(problem.message) from None

@@ -27,7 +27,7 @@ def settings_for(
     `RunError` with file and line if a file has errors; settings without effect are reported to ``notice`` and never
     dropped silently. Raises `FileProblem` for a file that cannot be read.
     """
-    given = _given(environ)
+    given = given_in(environ)
     user = _settings_in(config_dir(environ) / USER_FILE, "user", notice, given) or Settings()
     if "/" in (user.default_model or "") or (user.default_model or "").startswith(("embedded", "gguf:")):
         from prosa.app.run.routes import with_default_provider
@@ -58,7 +58,7 @@ def require_setting(text: str, *, user: bool = True) -> None:
         raise BadSetting("it has no effect here", "docs/settings.md lists the settings of a project, which have")
 
 
-def _given(environ: Mapping[str, str]) -> Given | None:
+def given_in(environ: Mapping[str, str]) -> Given | None:
     """Return the settings for this call. Raises `RunError`."""
     if not environ.get(SET_VARIABLE):
         return None

@@ -139,7 +139,7 @@ SETTABLE: dict[str, bool] = {
     **dict.fromkeys(
         ("batch", "build", "chat", "improve", "mcp", "plan", "render", "run", "serve", "test", "worker"), True
     ),
-    **dict.fromkeys(("check", "fmt"), False),
+    **dict.fromkeys(("check", "fmt", "lsp"), False),
 }
 """The commands that take `--set`, and whether settings of the user have an effect on them."""
 

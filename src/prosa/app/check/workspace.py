@@ -35,6 +35,7 @@ from prosa.rules.findings import unreadable
 from prosa.rules.policy import Profile, diagnosed, ordered
 from prosa.rules.resident import ResidentCorpus
 from prosa.rules.rule import DocumentFacts
+from prosa.settings.environment import given_here
 from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem, Files, LineIndex, SourceText
 from prosa.source.files import sha256
@@ -90,9 +91,10 @@ class Workspace(Struct, eq=False):
 
     @classmethod
     def at(cls, root: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
-        """Return the same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`."""
+        """Return the same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`, and
+        `prosa.settings.given.BadSetting` for one of the environment."""
         checker = Checker.of(options, environ)
-        project = project_at(root, root)
+        project = project_at(root, root, given_here(environ))
         profile = replace(checker.profile, settings=project.settings, root=root, vault=is_in_vault(root))
         return cls(root, {}, project.diagnostics, profile, checker, RootedFiles(root))
 

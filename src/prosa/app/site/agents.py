@@ -29,6 +29,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects import DialectName
 from prosa.document.model import Section
 from prosa.render.json import diagnostic_object
+from prosa.settings.environment import given_here
 from prosa.site.layout import Neighbour, NodeRow, NodeView
 from prosa.source import FileProblem, SourceText, TextFiles
 
@@ -152,7 +153,7 @@ def check(
     paths are relative to the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for an unknown dialect.
     """
     name = _view(site, document).path if document else NEW_TEXT
-    group = _group(site, (Path(name),))
+    group = _group(site, scope, (Path(name),))
     if not document:
         group = replace(group, files=TextFiles(SourceText(text[:MOST_TEXT], name), group.files))
     found = _found(group, replace(scope, baseline=scope.baseline if document else None), dialect)[name]
@@ -162,7 +163,7 @@ def check(
 def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None = None) -> Mapping[str, Value]:
     """Return the problems of all published documents that changed since the revision of the scope, each with the path
     of its document. Raises `FileProblem`, `UnknownName` and `UnknownRevision`, none of which names a place outside."""
-    group = _group(site, ())
+    group = _group(site, scope, ())
     every = replace(group, paths=tuple(group.beside()[0]))
     try:
         changed = changed_groups((every,), scope.changed_since or "").groups
@@ -173,8 +174,8 @@ def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None
     return {"path": None, "documents": list(found), "diagnostics": told}
 
 
-def _group(site: LiveSite, paths: tuple[Path, ...]) -> PublishedGroup:
-    project = project_at(site.root, Path())
+def _group(site: LiveSite, scope: CheckScope, paths: tuple[Path, ...]) -> PublishedGroup:
+    project = project_at(site.root, Path(), given_here(scope.environ))
     return PublishedGroup(published_files(site, project), paths, site.root, project, given=True, site=site)
 
 
