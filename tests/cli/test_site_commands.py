@@ -53,3 +53,23 @@ def test_h21_check_resolves_links_over_the_folder(site: Path, capsys: pytest.Cap
     (site.parent / "prosa.toml").write_text("")
     assert checked(capsys, str(site.parent)) == broken
     assert checked(capsys, str(site / "branches")) == []
+
+
+NAV = '[site]\nnav = ["hours.md", {"Rules" = ["gone.md"]}, "reference/"]\n'
+
+
+def test_x23_a_missing_page_of_the_order_is_reported_at_its_place(site: Path, capsys: pytest.CaptureFixture[str]):
+    """X23, X7. By a check, by a build, and for the first page that declares it; the site may be any folder of the
+    project, and one of a build need not be there yet."""
+    for settings, inside in [(site, ""), (site.parent, "site/")]:
+        (settings / "prosa.toml").write_text(NAV)
+        assert ("nav-without-page", 2) in checked(capsys, str(settings)), inside
+        assert main(["build", str(site), str(site.parent / "out")]) == 0
+        assert "warning: prosa.toml:2:32: `nav` names 'gone.md', and no page" in capsys.readouterr().err
+        (site / "gone.md").write_text(page("gone", "[home](/)\n"))
+        assert "nav-without-page" not in [rule for rule, _ in checked(capsys, str(settings))]
+        (site / "gone.md").unlink()
+        (settings / "prosa.toml").unlink()
+    (site / "index.md").write_text(page("home", "").replace("\n---\n", "\nnav: [gone.md]\n---\n", 1))
+    assert main(["build", str(site), str(site.parent / "out")]) == 0
+    assert "warning: index.md: `nav` names 'gone.md'" in capsys.readouterr().err

@@ -28,7 +28,7 @@ from prosa.document import Fence, parse
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
 from prosa.rules.policy import Profile, specification
-from prosa.rules.project import project_diagnostics, schema_diagnostics
+from prosa.rules.project import nav_diagnostics, project_diagnostics, schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 from prosa.source.credentials import masked
 
@@ -71,15 +71,17 @@ class Example(Struct, frozen=True):
 
     def _in_project(self, paths: list[Path], files: MemoryFiles) -> Checked:
         """With the settings of the project, and what is wrong with them."""
-        name = next(name for name in self.documents if name.endswith(".toml"))
+        names = [*self.documents]
+        name = next(name for name in names if name.endswith(".toml"))
         source = SourceText(self.documents[name] or "", str(ROOT / name))
         settings, found = project_diagnostics(source)
         schemas = schema_diagnostics(settings, source, Path(ROOT), files)
+        pages = nav_diagnostics(settings, source, lambda path: any(f"/{each}".endswith(f"/{path}") for each in names))
         profile = Profile(settings=settings, root=Path(ROOT))
         checked = check(
             paths, Analyzer(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT), rooted="project")
         )
-        return replace(checked, diagnostics=(*found, *schemas, *checked.diagnostics))
+        return replace(checked, diagnostics=(*found, *schemas, *pages, *checked.diagnostics))
 
     def actual(self) -> str:
         return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)

@@ -15,7 +15,7 @@ from prosa.runtime.errors import RunError
 from prosa.settings import DOCUMENTATION, PROJECT_FILE, PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
 from prosa.settings.environment import given_here
 from prosa.settings.model import SET_VARIABLE, Given
-from prosa.source import SourceText
+from prosa.source import FileProblem, SourceText
 
 
 def settings_for(
@@ -35,9 +35,27 @@ def settings_for(
         user = with_default_provider(user, environ)
     if path is None:
         return user
+    return merge(user, _settings_in(_project_file(path), "project", notice, given) or Settings())
+
+
+def _project_file(path: Path) -> Path:
     root = find_root(path)
-    file = next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), root / PROJECT_FILE)
-    return merge(user, _settings_in(file, "project", notice, given) or Settings())
+    return next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), root / PROJECT_FILE)
+
+
+def nav_place(root: Path, entry: str) -> str:
+    """Return the place of an entry of `site.nav` in the settings of the project that ``root`` belongs to, as
+    `prosa.toml:3:8`; empty where no file holds it."""
+    from prosa.rules.project import nav_span
+
+    path = _project_file(root)
+    try:
+        source = RootedFiles().read(path)
+    except FileProblem:
+        return ""
+    span = nav_span(source, entry)
+    where = source.position(span.start)
+    return f"{path.name}:{where.line}:{where.column}" if span.end else ""
 
 
 def with_given(environ: Mapping[str, str], texts: Sequence[str]) -> Mapping[str, str]:

@@ -1,15 +1,15 @@
-"""What the rules take from the settings of a project: the rules and dialects that they name, and JSON Schemas of front
-matter (`[schemas]`, X5)."""
+"""What the rules take from the settings of a project: the rules and dialects that they name, the pages of `site.nav`,
+and JSON Schemas of front matter (`[schemas]`, X5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import read_json, read_yaml, to_value
+from prosa.data import Value, read_json, read_yaml, to_value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
@@ -81,6 +81,37 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_dialect(name: str) -> bool:
     return any(row.name == name for row in DIALECTS)
+
+
+def nav_diagnostics(settings: Settings, source: SourceText, has_page: Callable[[str], bool]) -> Iterator[Diagnostic]:
+    """Yield the pages in `site.nav` that ``has_page`` does not find. Folders and addresses are left alone: a build may
+    make a folder."""
+    gone = [path for path in dict.fromkeys(_pages(settings.site_nav)) if not has_page(path)]
+    for path in gone:
+        message = f"`site.nav` names {path[:200]!r}, and there is no such file"
+        found = Problem("nav-without-page", message, nav_span(source, path))
+        yield from diagnosed((found,), source, Policy())
+
+
+def nav_span(source: SourceText, entry: str) -> Span:
+    """Return the place of an entry of `site.nav` in a file of settings, else of `nav` itself."""
+    inside = ("tool", "prosa") if source.path.endswith("pyproject.toml") else ()
+    key = span_of(key_spans(source.text), (*inside, "site", "nav"))
+    for quote in "\"'":
+        at = source.text.find(f"{quote}{entry}{quote}", key.end)
+        if at >= 0:
+            return Span(at, at + len(entry) + 2)
+    return key
+
+
+def _pages(nav: Value) -> Iterator[str]:
+    """Yield the paths of files in a `nav`."""
+    for each in nav if isinstance(nav, list | tuple) else ():
+        for entry in each.values() if isinstance(each, Mapping) else (each,):
+            if not isinstance(entry, str):
+                yield from _pages(entry)
+            elif "://" not in entry and not entry.endswith("/") and entry != ".":
+                yield entry
 
 
 # Schema files: JSON Schemas of front matter, which the settings of a project name (`[schemas]`, X5).

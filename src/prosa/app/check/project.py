@@ -6,7 +6,11 @@ file, so nothing here finds documents.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from posixpath import normpath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +23,7 @@ from prosa.dialects.table import dialect_of_path
 from prosa.rules.policy import Policy, Profile, diagnosed
 from prosa.settings.model import PROJECT_FILE, PROJECT_FILES, Given, Settings, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
+from prosa.source.files import is_hidden
 
 
 class Project(Struct, frozen=True):
@@ -28,22 +33,27 @@ class Project(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def project_at(root: Path, shown: Path, given: Given | None = None) -> Project:
+MOST_FOLDERS = 2_000
+"""Folders below the root that may be the one of the site. With more, the pages of `site.nav` are not judged."""
+
+
+def project_at(root: Path, shown: Path, given: Given | None = None, *, files: bool = True) -> Project:
     """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`, with those that are
-    ``given`` for this call. ``shown`` is how people name the folder."""
+    ``given`` for this call. ``shown`` is how people name the folder. Without ``files`` those that the settings name
+    are not judged."""
     for name in PROJECT_FILES:
         if is_settings_file(root / name):
-            found = _read(root / name, shown / name, given)
+            found = _read(root / name, shown / name, given, files)
             if found is not None:
                 return found
-    return _settings_of(SourceText("", str(shown / PROJECT_FILE)), root, given) if given else Project()
+    return _settings_of(SourceText("", str(shown / PROJECT_FILE)), root, given, files) if given else Project()
 
 
 def dialect_here(path: Path, given: Given | None = None) -> str | None:
     """Return the dialect of a document from the globs of its project, or ``given`` for this call, then from its file
     name; None if neither decides."""
     root = find_root(path)
-    settings = project_at(root, root, given).settings
+    settings = project_at(root, root, given, files=False).settings
     if settings is not None and settings.dialects:
         by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
         if by_glob is not None:
@@ -51,7 +61,7 @@ def dialect_here(path: Path, given: Given | None = None) -> str | None:
     return dialect_of_path(real_path(path).as_posix())
 
 
-def _read(path: Path, shown: Path, given: Given | None) -> Project | None:
+def _read(path: Path, shown: Path, given: Given | None, files: bool) -> Project | None:
     """Return the settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
     try:
         source = RootedFiles(path.parent, named=(path,)).read_undigested(path)
@@ -61,17 +71,50 @@ def _read(path: Path, shown: Path, given: Given | None) -> Project | None:
         return None
     if not source.text.strip() and given is None:
         return Project()  # a file that only marks the root
-    return _settings_of(replace(source, path=str(shown)), path.parent, given)
+    return _settings_of(replace(source, path=str(shown)), path.parent, given, files)
 
 
-def _settings_of(source: SourceText, root: Path, given: Given | None) -> Project:
+def _settings_of(source: SourceText, root: Path, given: Given | None, files: bool) -> Project:
     """Return what a file and this call set, with diagnostics."""
-    from prosa.rules.project import project_diagnostics, schema_diagnostics
+    from prosa.rules.project import nav_diagnostics, project_diagnostics, schema_diagnostics
 
     settings, found = project_diagnostics(source, given.project) if given else project_diagnostics(source)
-    if settings.schemas:
+    if settings.schemas and files:
         found = (*found, *schema_diagnostics(settings, source, root, RootedFiles(root)))
+    if settings.site_nav and files:
+        found = (*found, *nav_diagnostics(settings, source, _PagesBelow(root).has))
     return Project(settings, found)
+
+
+class _PagesBelow:
+    """The files below a root that may be pages of a site, whose own folder may be any of those there."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.fspath(root)
+
+    @cached_property
+    def _folders(self) -> list[str]:
+        """The folders below the root, without hidden ones; none where there are too many."""
+        found = [self._root]
+        for folder in found:
+            with suppress(OSError), os.scandir(folder) as entries:
+                inside = (each for each in entries if not is_hidden(each.name))
+                found += sorted(each.path for each in inside if each.is_dir(follow_symlinks=False))
+            if len(found) > MOST_FOLDERS:
+                return []
+        return found
+
+    def has(self, path: str) -> bool:
+        """Return whether there may be such a page."""
+        below = normpath(path).lstrip("/")
+        if below.startswith("../") or below == "..":
+            return False
+        if os.path.lexists(os.path.join(self._root, below)):  # noqa: PTH118 - the texts of thousands of folders
+            return True
+        return not self._folders or any(
+            os.path.lexists(os.path.join(each, below))  # noqa: PTH118
+            for each in self._folders
+        )
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:

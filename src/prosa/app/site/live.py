@@ -20,6 +20,7 @@ from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.read import decode
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.options import say_nothing
+from prosa.app.settings import nav_place
 from prosa.app.site.assets import Assets
 from prosa.app.site.catalogue import is_shadowed, nodes_of
 from prosa.app.site.files import SiteFiles, is_document, stamp_at
@@ -184,7 +185,9 @@ class LiveSite:
             found = navigation_of(declared, nodes_of(catalogue))
             for missing in found.missing:
                 if missing not in self._navigation[1].missing:
-                    self._notice(f"warning: `nav` names {missing!r}, and no page of the site is there")
+                    where = nav_place(self.root, missing) if first is None else first.path
+                    lead = f"warning: {where}: " if where else "warning: "
+                    self._notice(f"{lead}`nav` names {missing!r}, and no page of the site is there")
             self._navigation = (catalogue.generation, found)
         return self._navigation[1]
 

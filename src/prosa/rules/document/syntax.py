@@ -46,6 +46,7 @@ REPORTED = (
     RULES.reported("MD042", "refused-setting", Severity.ERROR),
     RULES.reported("MD043", "unknown-setting", Severity.WARNING),
     RULES.reported("MD044", "bad-schema-file", Severity.ERROR),
+    RULES.reported("MD051", "nav-without-page", Severity.WARNING),
 )
 """What readers report by name."""
 
