@@ -316,3 +316,25 @@ def test_the_examples_of_the_page_are_good_settings():
     mine, project = (fence.partition("```")[0] for fence in fences)
     assert read_user_settings(mine)[1] == ()
     assert read_project_settings(project)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ('default-model = "a"\ndefault_model = "b"\n', "default-model", 2),
+        ('api = "chat"\ndefault_model = "a"\n\n"default-model" = "b"\n', "default-model", 4),
+        ("[limits]\ntool-calls = 1\ntool_calls = 2\n", "limits.tool-calls", 3),
+        ("limits = {tool-calls = 1, tool_calls = 2}\n", "limits.tool-calls", 1),
+    ],
+)
+def test_x7_a_setting_that_is_written_in_both_spellings_is_an_error_at_the_second_one(text: str, key: str, line: int):
+    """TOML knows two keys, and only one of them could count."""
+    _, (problem,) = read_user_settings(text)
+    assert (problem.rule, problem.severity) == ("bad-setting", Severity.ERROR)
+    assert problem.message == f"`{key}` is set twice, with `-` and with `_`"
+    assert text.count("\n", 0, problem.span.start) + 1 == line
+
+
+def test_x7_names_that_a_user_chose_are_two_with_either_spelling():
+    found, problems = read_project_settings('[dialects]\n"a-b.md" = "mdh"\n"a_b.md" = "prapti"\n')
+    assert (len(found.dialects), problems) == (2, ())

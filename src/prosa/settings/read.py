@@ -92,7 +92,12 @@ def _read(
     values: dict[Path, SettingValue] = {}
     for path, raw in _leaves(tree):
         found = checked(path, raw, level)
-        if isinstance(found, Valid):
+        if path in values:
+            found = Wrong(
+                "bad-setting", f"`{'.'.join(path)}` is set twice, with `-` and with `_`", "delete one of them"
+            )
+            problems.append(found.at(_last_span(text, (*inside, *path)) or span_of(spans, (*inside, *path))))
+        elif isinstance(found, Valid):
             values[path] = found.value
         elif found is not None:
             problems.append(found.at(span_of(spans, (*inside, *path))))
@@ -462,6 +467,17 @@ def key_spans(text: str) -> dict[Path, Span]:
         table = path if is_header else table
         spans.setdefault(path, span)
     return spans
+
+
+def _last_span(text: str, path: Path) -> Span | None:
+    """Return the place of the last key of a path, None where it stands behind another key of its line."""
+    found: Span | None = None
+    table: Path = ()
+    for parts, (span, is_header) in _lines(text):
+        if not is_header and (*table, *parts) == path:
+            found = span
+        table = parts if is_header else table
+    return found
 
 
 def span_of(spans: Mapping[Path, Span], path: Path) -> Span:
