@@ -67,7 +67,7 @@ def _not_a_name(cursor: Cursor) -> str:
 def _bracket(cursor: Cursor) -> str | int:
     cursor.at += 1
     cursor.skip()
-    found = take_string(cursor) if cursor.peek() in ("'", '"') and cursor.peek() else _index(cursor)
+    found = take_string(cursor) if cursor.peek() in ("'", '"') else _index(cursor)
     cursor.skip()
     if cursor.peek() != "]":
         _refuse_several(cursor)

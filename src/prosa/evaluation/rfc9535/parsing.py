@@ -107,7 +107,7 @@ class _Parser:
 
     def selector(self) -> Selector:
         cursor = self.cursor
-        if cursor.peek() in ("'", '"') and cursor.peek():
+        if cursor.peek() in ("'", '"'):
             return ByName(take_string(cursor))
         if cursor.takes("*"):
             return Wildcard()
@@ -209,10 +209,10 @@ class _Parser:
     def primary(self) -> _Primary:
         cursor = self.cursor
         character = cursor.peek()
-        if character in ("$", "@") and character:
+        if character in ("$", "@"):
             cursor.at += 1
             return Within(self.path(), character == "$")
-        if character in ("'", '"') and character:
+        if character in ("'", '"'):
             return Literal(take_string(cursor))
         if (name := cursor.take(_FUNCTION)) is not None:
             return self.function(name)

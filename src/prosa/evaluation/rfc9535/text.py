@@ -83,7 +83,7 @@ def take_string(cursor: Cursor) -> str:
             pieces.append(plain)
         elif character == "\\":
             pieces.append(_escape(cursor, mark))
-        elif character in ("'", '"') and character:
+        elif character in ("'", '"'):
             pieces.append(character)
             cursor.at += 1
         elif not character:
