@@ -65,7 +65,7 @@ def test_links_and_wikilinks_are_references(text: str, expected: list[tuple[str,
 @given(SOUP)
 def test_any_text_is_plain_markdown(text: str):
     plain = model(text)
-    assert facts(plain) == {}
+    assert facts(plain) == {"dialect": "plain"}
     assert format_edits(plain, FormatOptions(rehash=True)) == ()
     assert all(ref.target for ref in references(plain))
     assert all(each.name for each in definitions(plain))

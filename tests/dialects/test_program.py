@@ -238,7 +238,8 @@ def test_x1_x2_a_byte_order_mark_and_every_line_end(end: str):
 
 def test_the_facts_of_show():
     shown = facts(model_of(FULL))
-    assert list(shown)[:8] == ["name", "description", "model", "input", "output", "imports", "mcp_servers", "variables"]
+    keys = ["name", "description", "model", "input", "output", "imports", "mcp_servers", "variables"]
+    assert list(shown)[:9] == ["dialect", *keys]
     assert shown["variables"] == ["topic", "depth"]
     assert shown["imports"] == ["./search.md", "../tools/check.md"]
     assert shown["mcp_servers"][1] == {

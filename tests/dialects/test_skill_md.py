@@ -81,6 +81,7 @@ def test_every_field_of_the_published_form_is_read():
     skill, problems = model(FULL)
     assert problems == ()
     assert facts(skill) == {
+        "dialect": "skill_md",
         "name": "tidy-tables",
         "description": "Aligns the columns of a table. Use it when a table is hard to read.",
         "license": "Apache-2.0",

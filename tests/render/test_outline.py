@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.cli.main import main
 from prosa.dialects import DialectName
-from prosa.render.facts import Facts
+from prosa.dialects.facts import DialectFacts
 from prosa.render.outline import MAX_ITEMS, MAX_VALUE, document_facts, render_outline
 from prosa.rules.engine import check_text
 from prosa.source import SourceText
@@ -180,7 +180,7 @@ def test_x4_people_see_what_the_reader_understood(name: str, tmp_path: Path, mon
     assert lines == dedent(SHOWN[name]).splitlines()
 
 
-SHAPES = {get_args(get_type_hints(shape)["dialect"])[0]: shape for shape in get_args(Facts)}
+SHAPES = {get_args(get_type_hints(shape)["dialect"])[0]: shape for shape in get_args(DialectFacts)}
 
 
 def outline(text: str, dialect: str) -> str:
@@ -188,7 +188,7 @@ def outline(text: str, dialect: str) -> str:
     checked = check_text(SourceText(text, "x.md"), dialect=dialect)  # type: ignore[arg-type]
     (document,) = checked.documents
     facts = document_facts(document, checked.diagnostics)
-    msgspec.convert(facts, SHAPES[facts["dialect"]])
+    msgspec.convert(facts.own, SHAPES[facts.own["dialect"]])
     return render_outline(facts)
 
 

@@ -157,7 +157,7 @@ def test_x4_no_document_reaches_an_internal_error(document: tuple[tuple[DialectN
     assert [each.message for each in checked.diagnostics if each.rule == INTERNAL] == []
     (read,) = checked.documents
     render_outline(document_facts(read, checked.diagnostics))
-    json.dumps(document_facts(read, checked.diagnostics))
+    json.dumps(document_facts(read, checked.diagnostics).as_dict())
     made = format_text(source, Hints(dialect), FormatOptions(rehash=True, sync=True))
     assert made.problem is None or made.problem.rule != INTERNAL
     assert extract(source, "doc.md", explicit=dialect).record.dialect == dialect

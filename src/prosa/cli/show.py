@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
-
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather_named
 from prosa.app.check.show import ShownDocument, payload_of, show_groups
@@ -20,9 +18,8 @@ from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import UnknownName
 
 if TYPE_CHECKING:
-    from prosa.data import Value
     from prosa.dialects.ymj.payload import Extracted
-    from prosa.render.outline import Structure
+    from prosa.render.outline import ShownFacts, Structure
     from prosa.rules.engine import CheckedDocument
 
 
@@ -140,14 +137,17 @@ def _forms() -> str:
     return f"selectors are {', '.join(row.form for row in SELECTORS)}"
 
 
-def _facts(each: ShownDocument) -> dict[str, Value]:
-    """Return what `--format json` prints of a document."""
+def _facts(each: ShownDocument) -> ShownFacts:
+    """Return the facts of a document, with those that its reader cannot know."""
     from prosa.render.outline import document_facts
 
-    facts = document_facts(each.document, each.diagnostics, lent=each.lent)
-    if each.reaches is not None:
-        facts["reaches"] = [asdict(reach) for reach in each.reaches]
-    return facts | ({"md_url": each.md_url} if each.document.dialect == "mdh" else {})
+    facts = document_facts(each.document, each.diagnostics, inherited=each.inherited)
+    own = facts.own
+    if own["dialect"] == "skill_md" and each.reaches is not None:
+        own["reaches"] = [reach.facts() for reach in each.reaches]
+    elif own["dialect"] == "mdh":
+        own["md_url"] = each.md_url
+    return facts
 
 
 def _structure(each: CheckedDocument) -> Structure:
@@ -167,9 +167,9 @@ def _print(shown: Sequence[ShownDocument], form: str, console: Console) -> None:
     if form == "json" and len(shown) > 1:
         raise WrongUse(f"--format json shows one document, and there are {len(shown)}", hint="use --format jsonl")
     if form == "json":
-        console.out(dump(_facts(shown[0]), indent=2))
+        console.out(dump(_facts(shown[0]).as_dict(), indent=2))
     elif form == "jsonl":
-        console.out("\n".join(dump(_facts(each)) for each in shown))
+        console.out("\n".join(dump(_facts(each).as_dict()) for each in shown))
     else:
         from prosa.render.outline import render_outline
 

@@ -14,8 +14,8 @@ from msgspec import Struct
 from prosa.dialects import DialectName
 
 if TYPE_CHECKING:
-    from prosa.data import Value
     from prosa.diagnostics import Problem
+    from prosa.dialects.facts import DialectFacts
     from prosa.dialects.fields import Field
     from prosa.dialects.front import FrontReading
     from prosa.document import Def, Document, Ref
@@ -72,10 +72,6 @@ def _keeps_no_hash(_before: SourceText, _after: SourceText) -> tuple[Edit, ...]:
     return ()
 
 
-def _no_verdict(facts: dict[str, Value], _strict: bool, _errors: frozenset[str]) -> dict[str, Value]:
-    return facts
-
-
 class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
     """The functions of one dialect. None of them fails on any text or opens a file.
 
@@ -85,14 +81,14 @@ class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
     ``markdown`` is the part of the body that is Markdown. ``strictness`` is the mode that a document requests, None if
     it requests none. ``corpus_facts`` are plain data for the rules of many documents. ``format_edits`` bring a
     document to its normal form, ``after_fix`` keeps hashes of the text true after a fix (X22). ``judged`` are the
-    facts with a verdict: for the facts, the mode in force, and the rules with errors.
+    facts with a verdict, if it gives one: for the model, the mode in force, and the rules with errors.
     """
 
     name: DialectName
     read: Callable[[FrontReading, Document], tuple[M, tuple[Problem, ...]]]
     references: Callable[[M], tuple[Ref, ...]]
     definitions: Callable[[M], tuple[Def, ...]]
-    facts: Callable[[M], dict[str, Value]]
+    facts: Callable[[M], DialectFacts]
     front: tuple[Field, ...] = ()
     masked: Callable[[FrontReading], tuple[Span, ...]] = _nothing_masked
     markdown: Callable[[FrontReading], Span] = _whole_body
@@ -100,4 +96,4 @@ class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
     corpus_facts: Callable[[M], Mapping[str, object]] = _no_facts
     format_edits: Callable[[M, FormatOptions], tuple[Edit, ...]] = _no_normal_form
     after_fix: Callable[[SourceText, SourceText], tuple[Edit, ...]] = _keeps_no_hash
-    judged: Callable[[dict[str, Value], bool, frozenset[str]], dict[str, Value]] = _no_verdict
+    judged: Callable[[M, bool, frozenset[str]], DialectFacts] | None = None

@@ -32,6 +32,7 @@ from prosa.regex import regex
 from prosa.source import Span
 
 if TYPE_CHECKING:
+    from prosa.dialects.facts import DialectFacts
     from prosa.dialects.relations import Relations
     from prosa.document import Def, Document, Heading, Ref
     from prosa.source import Edit, SourceText
@@ -97,14 +98,15 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
 
         return inline_tags(self.document)
 
-    def facts(self) -> dict[str, Value]:
+    def facts(self) -> DialectFacts:
         """Return the further keys of `prosa show`."""
         return self.dialect.facts(self.model)
 
-    def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Value]:
+    def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> DialectFacts:
         """Return the facts with the verdict of the dialect, if it gives one: ``strict`` is the mode in force,
         ``errors`` the rules broken."""
-        return self.dialect.judged(self.facts(), strict, errors)
+        judged = self.dialect.judged
+        return judged(self.model, strict, errors) if judged is not None else self.facts()
 
     def corpus_facts(self) -> MappingOf[str, object]:
         """Return plain data for the rules of many documents."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from prosa.data import Plain, Value
 from prosa.diagnostics import Diagnostic
 from prosa.render.plain import unsafe_in
+
+T = TypeVar("T")
 
 
 def diagnostic_object(each: Diagnostic) -> dict[str, Value]:
@@ -53,15 +56,17 @@ def dump(value: Plain, *, indent: int | None = None, compact: bool = False) -> s
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
-def finite(value: Plain) -> Value:
-    """Return the value with numbers that JSON does not have as their YAML text."""
+def finite(value: T) -> Value:
+    """Return plain data with numbers that JSON does not have as their YAML text. Raises TypeError for other data."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
-    return [finite(item) for item in value]
+    if isinstance(value, Iterable):
+        return [finite(item) for item in value]
+    raise TypeError(f"{type(value).__name__} is no plain data")
 
 
 def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Value]]:

@@ -6,23 +6,24 @@ Every text of the document is made safe first (`render.plain`), and long lists a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.dialects import DialectName
 from prosa.dialects.table import dialect
-from prosa.render.json import diagnostic_object, dump
+from prosa.render.json import diagnostic_object, dump, finite
 from prosa.render.plain import safe
 from prosa.rules.engine import CheckedDocument
 from prosa.schema.inputs import Declared, accepted_types, first, merged
 from prosa.schema.walk import References
 
 if TYPE_CHECKING:
+    from prosa.dialects import facts as shapes
+    from prosa.dialects.facts import DialectFacts
     from prosa.dialects.magi.meta import Inherited
-    from prosa.render import facts as shapes
-    from prosa.render.facts import Facts
 
 MAX_VALUE = 100
 """Characters of one value in an outline; `--format json` has all of it."""
@@ -52,51 +53,91 @@ class _Row(Struct, frozen=True):
     value: str
 
 
-def render_outline(found: Mapping[str, Value], structure: Structure | None = None) -> str:
-    """Return the outline of what `document_facts` gave."""
-    facts = cast("Facts", found)
+class ShownFacts(Struct, frozen=True):
+    """The facts of a document: those that all documents share, with the fields ``inherited`` from meta files (X33), and
+    those of its dialect. Front matter that is not a mapping is None."""
+
+    path: str
+    front_matter: dict[str, Value] | None
+    inherited: Mapping[str, Inherited[Value]]
+    diagnostics: Sequence[Diagnostic]
+    own: DialectFacts
+
+    def as_dict(self) -> dict[str, Value]:
+        """Return what `--format json` prints: inherited fields stand apart from the document's own."""
+        return {
+            "path": self.path,
+            "dialect": self.own["dialect"],
+            "front_matter": self.front_matter,
+            **({"lent": {name: each.as_dict() for name, each in self.inherited.items()}} if self.inherited else {}),
+            "diagnostics": [diagnostic_object(each) for each in self.diagnostics],
+            **{key: finite(each) for key, each in self.own.items()},
+        }
+
+
+def document_facts(
+    document: CheckedDocument,
+    diagnostics: Sequence[Diagnostic],
+    *,
+    strict: bool | None = None,
+    inherited: Mapping[str, Inherited[Value]] | None = None,
+) -> ShownFacts:
+    """Return the facts of a document; ``diagnostics`` are its own, ``strict`` is the user's mode (YA11)."""
+    errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
+    mode = document.strict if strict is None else strict
+    reading = document.reading
+    own = reading.judged_facts(strict=bool(mode), errors=errors)
+    return ShownFacts(document.front.source.path, reading.front_matter, inherited or {}, diagnostics, own)
+
+
+def render_outline(facts: ShownFacts, structure: Structure | None = None) -> str:
+    """Return the outline of the facts of a document."""
     rows = list(_rows(facts, structure or Structure()))
     width = max(_WIDTH, *(len(_shown(row.name, _MAX_WIDTH)) for row in rows))
     lines = [f"  {_shown(row.name, _MAX_WIDTH):<{width}} {_shown(row.value, MAX_VALUE)}".rstrip() for row in rows]
-    return "\n".join([f"{safe(facts['path'])}: {dialect(facts['dialect']).title}", *lines])
+    return "\n".join([f"{safe(facts.path)}: {dialect(facts.own['dialect']).title}", *lines])
 
 
-def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
-    yield from _of_dialect(facts)
-    if facts["dialect"] in _WITH_STRUCTURE and not facts.get("calls"):
-        yield from _structure(facts, structure)
-    yield _Row("findings", _findings(facts["diagnostics"]))
+def _rows(facts: ShownFacts, structure: Structure) -> Iterator[_Row]:
+    own = facts.own
+    yield from _of_dialect(own, facts)
+    if own["dialect"] in _WITH_STRUCTURE and not (own["dialect"] == "ymj" and own.get("calls")):
+        yield from _structure(own["dialect"], structure)
+    yield _Row("findings", _findings(facts.diagnostics))
 
 
-def _fields(facts: Facts, *, without: Sequence[str] = ()) -> Iterator[_Row]:
+def _fields(shown: ShownFacts, *, without: Sequence[str] = ()) -> Iterator[_Row]:
+    return _fields_of(shown.front_matter, shown, without)
+
+
+def _fields_of(fields: Mapping[str, Value] | None, shown: ShownFacts, without: Sequence[str]) -> Iterator[_Row]:
     """Yield the fields of a front matter except those shown elsewhere, and the inherited ones (X33)."""
-    fields = (facts["header"] if facts["dialect"] == "ymj" else facts["front_matter"]) or {}
     if not fields:
         yield _Row("front matter", "none")
-    for key, value in fields.items():
+    for key, value in (fields or {}).items():
         if key not in without:
             yield _Row(key, _value(value))
-    for key, each in facts.get("lent", {}).items():
-        by = f"  (inherited from {each['by']})"
-        yield _Row(key, _shown(_value(each["value"]), MAX_VALUE - len(by)) + by)
+    for key, each in shown.inherited.items():
+        by = f"  (inherited from {each.by})"
+        yield _Row(key, _shown(_value(each.value), MAX_VALUE - len(by)) + by)
 
 
-def _structure(facts: Facts, structure: Structure) -> Iterator[_Row]:
+def _structure(name: DialectName, structure: Structure) -> Iterator[_Row]:
     headings = [f"{'  ' * (level - 1)}{text}, line {line}" for level, text, line in structure.headings]
     yield from _list("headings", headings)
-    if facts["dialect"] != "ymj":
+    if name != "ymj":
         yield from _list("links", [f"{target}, line {line}" for target, line in structure.links])
 
 
-def _context(facts: shapes.Context) -> Iterator[_Row]:
-    yield from _fields(facts)
+def _context(facts: shapes.ContextFacts, shown: ShownFacts) -> Iterator[_Row]:
+    yield from _fields(shown)
     yield from _list("read by", [f"{each['host']} ({each['kind']}, {each['loaded']})" for each in facts["hosts"]])
     yield from _list("imports", [f"{each['path']}, line {each['line']}" for each in facts["imports"]])
     yield from _list("skills", facts["skills"])
 
 
-def _program(facts: shapes.Markdownlang) -> Iterator[_Row]:
-    own = "has none" if (facts["front_matter"] or {}).get("description") is None else "has no text there"
+def _program(facts: shapes.MarkdownlangFacts, shown: ShownFacts) -> Iterator[_Row]:
+    own = "has none" if (shown.front_matter or {}).get("description") is None else "has no text there"
     derived = f" (derived: the program {own})" if facts["description_derived"] else ""
     yield _Row("name", facts["name"])
     yield _Row("description", _shown(facts["description"], MAX_VALUE - len(derived)) + derived)
@@ -148,15 +189,15 @@ def _server(server: shapes.Server) -> str:
     return f"{server['name']}: {how}{' (disabled)' if server.get('disabled') else ''}"
 
 
-def _magi(facts: shapes.Magi) -> Iterator[_Row]:
-    yield from _fields(facts)
-    states = {region["script-id"]: region["state"] for region in facts["regions"]}
+def _magi(facts: shapes.MagiFacts, shown: ShownFacts) -> Iterator[_Row]:
+    yield from _fields(shown)
+    states: dict[str | None, str] = {region["script-id"]: region["state"] for region in facts["regions"]}
     yield from _list("scripts", [_script(script, states) for script in facts["scripts"]])
     yield from _list("relationships", [_relationship(each) for each in facts["relationships"]])
     yield from _list("results", [_region(region) for region in facts["regions"]])
 
 
-def _script(script: shapes.Block, states: Mapping[str | None, str]) -> str:
+def _script(script: shapes.ScriptBlock, states: Mapping[str | None, str]) -> str:
     """Return a script by its address: its output, its beginning, and whether it has a result."""
     data = script["data"]
     if not isinstance(data, dict):
@@ -170,8 +211,6 @@ def _script(script: shapes.Block, states: Mapping[str | None, str]) -> str:
 
 def _relationship(each: shapes.FootnoteRelationship) -> str:
     data = each["data"]
-    if not isinstance(data, dict):
-        return f"[^{each['ref']}], line {each['line']}: cannot be read"
     target = data.get("doc-id") or data.get("source-url") or "nothing"
     more = [str(data["rel-strength"])] if "rel-strength" in data else []
     more += ["both ways"] if data.get("bi-directional") is True else []
@@ -180,20 +219,21 @@ def _relationship(each: shapes.FootnoteRelationship) -> str:
     return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
 
 
-def _mda(facts: shapes.Mda) -> Iterator[_Row]:
+def _mda(facts: shapes.MdaFacts, shown: ShownFacts) -> Iterator[_Row]:
     below = ("metadata", "requires", "depends-on", "relationships", "integrity", "signatures")
-    yield from _fields(facts, without=below)
+    yield from _fields(shown, without=below)
     yield from _list("requires", [f"{name}: {_inline(value)}" for name, value in facts["requires"].items()])
     yield from _list("depends on", [f"{each['name']} {each['range']}" for each in facts["depends_on"]])
     yield from _list("relationships", [_related(each) for each in facts["relationships"]])
     if (integrity := facts["integrity"]) is not None:
-        state = {True: "matches", False: "does not match", None: "not computed"}[integrity["matches"]]
+        matches = integrity["matches"]
+        state = "not computed" if matches is None else "matches" if matches else "does not match"
         yield _Row("integrity", f"{state}: {integrity.get('digest')}")
     said = (f"{each['signer']}, key {each['key_id']}: {each['state']}" for each in facts["signatures"])
     yield from _list("signatures", [*said])
 
 
-def _related(each: shapes.Relationship) -> str:
+def _related(each: shapes.ListedRelationship) -> str:
     data = each["data"]
     place = f"[^{each['ref']}], line {each['line']}" if each["ref"] is not None else f"line {each['line']}"
     return f"{place}: {data.get('rel-type')} {data.get('doc-id')}: {data.get('rel-desc', '')}"
@@ -205,14 +245,14 @@ def _inline(value: Value) -> str:
     return dump(value) if isinstance(value, dict) else str(value)
 
 
-def _region(region: shapes.Result) -> str:
+def _region(region: shapes.WrittenResult) -> str:
     by = region["answered_by"] or region["model"]
     made = [region["state"], *([f"by {by}"] if by else []), *(["cut off"] if region["cut"] else [])]
     return f"{region['script-id']}, lines {region['line']}–{region['end_line']}: {', '.join(made)}"
 
 
-def _record(facts: shapes.Ymj) -> Iterator[_Row]:
-    yield from _fields(facts, without=("attachments",))
+def _record(facts: shapes.YmjFacts, shown: ShownFacts) -> Iterator[_Row]:
+    yield from _fields_of(facts["header"], shown, ("attachments",))
     footer = facts["footer"] or {}
     yield from _footer(footer)
     yield from _list("attachments", [_attachment(each) for each in facts["attachments"]])
@@ -255,14 +295,14 @@ def _value(value: Value) -> str:
     return value if isinstance(value, str) else dump(value)
 
 
-def _attachment(each: Mapping[str, Value]) -> str:
+def _attachment(each: shapes.AttachmentFacts) -> str:
     said = [str(each["note"])] if each["note"] else []
     said += ["with its hash" if each["sha256"] else "without a hash"]
     said += [f"{name} {_value(each[name])}" for name in ("select", "transform", "cache", "auth_ref") if each[name]]
     return f"{each['uri'] or '(no uri)'}: {', '.join(said)}"
 
 
-def _payload(payload: shapes.Content | None) -> Iterator[_Row]:
+def _payload(payload: shapes.PayloadContent | None) -> Iterator[_Row]:
     if payload is None:
         return
     selector = payload["selector"] or "the whole body"
@@ -276,9 +316,9 @@ def _payload(payload: shapes.Content | None) -> Iterator[_Row]:
     yield _Row("payload", f"{selector}: {lines} line{'' if lines == 1 else 's'}; see --payload")
 
 
-def _chat(facts: shapes.Prapti) -> Iterator[_Row]:
-    if facts["front_matter"]:
-        yield from _fields(facts)
+def _chat(facts: shapes.PraptiFacts, shown: ShownFacts) -> Iterator[_Row]:
+    if shown.front_matter:
+        yield from _fields(shown)
     yield from _list(
         "settings", [f"{each['key']} = {dump(each['value'])}, line {each['line']}" for each in facts["assignments"]]
     )
@@ -292,7 +332,7 @@ def _chat(facts: shapes.Prapti) -> Iterator[_Row]:
     yield _Row("sent", f"{len(sent)} of {len(spoken)}")
 
 
-def _message(message: shapes.Message, *, sent: bool) -> str:
+def _message(message: shapes.ChatTurn, *, sent: bool) -> str:
     name = f"/{message['name']}" if message["name"] else ""
     content = " ".join(message["content"].split())
     why = "disabled" if message["disabled"] else "hidden" if message["hidden"] else "not sent"
@@ -300,8 +340,8 @@ def _message(message: shapes.Message, *, sent: bool) -> str:
     return f"@{message['role']}{name}, line {message['line']}{marks}: {content or '(empty)'}"
 
 
-def _node(facts: shapes.Mdh) -> Iterator[_Row]:
-    yield from _fields(facts, without=("links", "actions", "action"))
+def _node(facts: shapes.MdhFacts, shown: ShownFacts) -> Iterator[_Row]:
+    yield from _fields(shown, without=("links", "actions", "action"))
     if facts["md_url"]:
         yield _Row("url", facts["md_url"])
     yield from _list("links", [_link(each) for each in facts["links"]])
@@ -309,7 +349,7 @@ def _node(facts: shapes.Mdh) -> Iterator[_Row]:
     yield from _list("actions", [line for each in facts["actions"] for line in _action(each)])
 
 
-def _link(each: Mapping[str, Value]) -> str:
+def _link(each: shapes.NodeLink) -> str:
     return f"{each['rel'] or 'link'} {each.get('href') or each['target'] or 'nothing'}, line {each['line']}"
 
 
@@ -334,8 +374,8 @@ def _action(action: Mapping[str, Value]) -> Iterator[str]:
         yield f"    with a credential: {auth['type']}"
 
 
-def _skill(facts: shapes.Skill) -> Iterator[_Row]:
-    yield from _fields(facts, without=("allowed-tools",))
+def _skill(facts: shapes.SkillFacts, shown: ShownFacts) -> Iterator[_Row]:
+    yield from _fields(shown, without=("allowed-tools",))
     if facts["bare"]:
         yield _Row("name", facts["name"] or "(none)")
         yield _Row("description", facts["description"] or "(none)")
@@ -344,7 +384,7 @@ def _skill(facts: shapes.Skill) -> Iterator[_Row]:
     yield from _reaches(facts.get("reaches", ()))
 
 
-def _reaches(found: Sequence[shapes.Reach]) -> Iterator[_Row]:
+def _reaches(found: Sequence[shapes.ReachLine]) -> Iterator[_Row]:
     """Yield what scripts reach: for each target and file the names, with their lines."""
     for target in sorted({each["target"] for each in found}):
         by_path: dict[str, dict[str, list[str]]] = {}
@@ -358,12 +398,12 @@ def _reaches(found: Sequence[shapes.Reach]) -> Iterator[_Row]:
         yield from _list(target, list(lines))
 
 
-def _parameter(each: Mapping[str, Value]) -> str:
+def _parameter(each: shapes.SkillParameter) -> str:
     optional = "" if each["required"] else ", optional"
     return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
 
 
-def _suite(facts: shapes.Tests) -> Iterator[_Row]:
+def _suite(facts: shapes.TestFacts) -> Iterator[_Row]:
     yield _Row("tests", facts["tests"] or "(missing)")
     yield _Row("repeats", f"{facts['repeat']}, required: {facts['require']}")
     yield from _list("models", facts["models"])
@@ -373,12 +413,12 @@ def _suite(facts: shapes.Tests) -> Iterator[_Row]:
     yield from _list("cases", [_case(each) for each in facts["cases"]])
 
 
-def _case(each: Mapping[str, Value]) -> str:
+def _case(each: shapes.TestCase) -> str:
     said = [name for name in ("expect", "run", "grade") if name in each]
     return f"{each['name']}, line {each['line']}: {', '.join(said) or 'any answer'}"
 
 
-def _evals(facts: shapes.Evals) -> Iterator[_Row]:
+def _evals(facts: shapes.EvalsFacts) -> Iterator[_Row]:
     yield _Row("skill", facts["skill_name"] or "(that of its folder)")
     if facts["evals"]:
         yield _Row("repeats", f"{facts['repeat'] or 1}, required: {facts['require']}")
@@ -387,48 +427,48 @@ def _evals(facts: shapes.Evals) -> Iterator[_Row]:
     yield from _list("requests", [_request(each) for each in facts["queries"]])
 
 
-def _tried(each: shapes.EvalCase) -> str:
+def _tried(each: shapes.SkillCase) -> str:
     decided, graded = len(each["decided"]), len(each["graded"])
     said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
     return f"{each['name']}, line {each['line']}: {', '.join(filter(None, said)) or 'any answer'}"
 
 
-def _request(each: Mapping[str, Value]) -> str:
+def _request(each: shapes.TriggerQuery) -> str:
     belongs = each.get("expected_skill")
     return f"{'yes' if each['should_trigger'] else f'no, {belongs}' if belongs else 'no'}: {each['query']}"
 
 
-def _of_dialect(facts: Facts) -> Iterator[_Row]:
+def _of_dialect(facts: DialectFacts, shown: ShownFacts) -> Iterator[_Row]:
     match facts["dialect"]:
         case "markdownlang":
-            return _program(facts)
+            return _program(facts, shown)
         case "magi":
-            return _magi(facts)
+            return _magi(facts, shown)
         case "mda":
-            return _mda(facts)
+            return _mda(facts, shown)
         case "ymj":
-            return _record(facts)
+            return _record(facts, shown)
         case "prapti":
-            return _chat(facts)
+            return _chat(facts, shown)
         case "mdh":
-            return _node(facts)
+            return _node(facts, shown)
         case "skill_md":
-            return _skill(facts)
+            return _skill(facts, shown)
         case "test":
             return _suite(facts)
         case "evals":
             return _evals(facts)
         case "context":
-            return _context(facts)
+            return _context(facts, shown)
         case "plain":
-            return _fields(facts)
+            return _fields(shown)
 
 
 _WITH_STRUCTURE = frozenset(("magi", "mda", "skill_md", "context", "plain", "ymj"))
 """Dialects shown as Markdown; for the others more than headings is known."""
 
 
-def _findings(diagnostics: Sequence[Mapping[str, Value]]) -> str:
+def _findings(diagnostics: Sequence[Diagnostic]) -> str:
     return f"{len(diagnostics)}; see: prosa check" if diagnostics else "none"
 
 
@@ -442,24 +482,3 @@ def _list(name: str, values: Sequence[str]) -> Iterator[_Row]:
 def _shown(value: str, most: int) -> str:
     text = safe(value)
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def document_facts(
-    document: CheckedDocument,
-    diagnostics: Sequence[Diagnostic],
-    *,
-    strict: bool | None = None,
-    lent: Mapping[str, Inherited[Value]] | None = None,
-) -> dict[str, Value]:
-    """Return one object; ``diagnostics`` are those of this document, ``strict`` is the user's mode (YA11), ``lent``
-    the fields inherited from meta files, separate from its own (X33). Front matter that is not a mapping is null."""
-    errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
-    mode = document.strict if strict is None else strict
-    return {
-        "path": document.front.source.path,
-        "dialect": document.dialect,
-        "front_matter": document.reading.front_matter,
-        **({"lent": {name: {"value": each.value, "by": str(each.by)} for name, each in lent.items()}} if lent else {}),
-        "diagnostics": [diagnostic_object(each) for each in diagnostics],
-        **document.reading.judged_facts(strict=bool(mode), errors=errors),
-    }

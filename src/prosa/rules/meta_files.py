@@ -31,7 +31,7 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
     return tuple(MetaFile(below_root(corpus, real), tuple(extra["globs"]), extra["lends"]) for real, extra in magi)
 
 
-def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
+def inherited_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
     """Return what the document at a real path inherits, by field. Meta files are named as the user names documents."""
     metas = meta_files(corpus)
     found = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from prosa.data import Scalar, Sequence, Value, split_front_matter, to_value
 from prosa.data.yaml_write import write_yaml
@@ -19,6 +19,9 @@ from prosa.dialects.table import MDH, YMJ
 from prosa.graph.records import record_of
 from prosa.regex import regex
 from prosa.site.layout import NodeView, TypedLink
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Inherited
 
 _TYPES = {
     "magi": "document",
@@ -36,7 +39,7 @@ _SUMMARIES = ("summary", "description", "purpose")
 
 _CLASS = regex(r"[a-z][a-z0-9-]{0,39}")
 
-NOTHING: Mapping[str, Value] = MappingProxyType({})
+_NO_FIELDS: Mapping[str, Inherited[Value]] = MappingProxyType({})
 
 MAX_SUMMARY = 500
 """Maximum length of a summary in a list."""
@@ -50,12 +53,12 @@ def view_of(
     own_id: str = "",
     links: Iterable[TypedLink] = (),
     actions: Iterable[Mapping[str, Value]] = (),
-    lent: Mapping[str, Value] = NOTHING,
+    inherited: Mapping[str, Inherited[Value]] = _NO_FIELDS,
 ) -> NodeView:
     """Return the node of a document at ``path`` below the root of the site.
 
     ``own_id`` is its id in the graph, empty if not known yet; ``links`` and ``actions`` are derived by the site for a
-    document of another dialect, and never override the author's. ``lent`` is inherited from meta files, separate from
+    document of another dialect, and never override the author's. ``inherited`` comes from meta files, separate from
     its own fields, and never used as a name (X33).
     """
     record = record_of(reading, path)
@@ -69,7 +72,7 @@ def view_of(
         "title": record.title,
         "links": [link._asdict() for link in links],
         "actions": [dict(action) for action in actions],
-        **({"lent": dict(lent)} if lent else {}),
+        **({"lent": {name: each.as_dict() for name, each in inherited.items()}} if inherited else {}),
     }
     derived = {} if reading.name == "mdh" else {name: fields[name] for name in _missing(fields, written)}
     text = spliced(reading.front, derived) if derived else reading.front.source.text
@@ -89,7 +92,7 @@ def view_of(
         derived=derived,
         actions=_actions(reading, derived),
         reading=reading,
-        lent=lent,
+        inherited=inherited,
         tags=reading.inline_tags(),
     )
 

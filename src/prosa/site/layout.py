@@ -7,7 +7,7 @@ may be seen, is not decided here. `identity` derives the required fields that th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct, field
@@ -18,6 +18,9 @@ from prosa.dialects.mdh.url import FOLDER_PAGES, NODE_ROOT, SUFFIXES, decoded, i
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source.url import SEGMENT_SAFE
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Inherited
 
 LayoutName: TypeAlias = Literal["path", "id"]
 """`path`: a URL for each file, as it lies in its folder. `id`: `/node/ID` (H7); the paths answer too, so that links
@@ -137,8 +140,8 @@ class NodeView(Struct, frozen=True):
     ``path`` is the file below the root of the site, with `/`; empty for a node without a file. ``url`` is its `md_url`
     without the prefix of the site. ``derived`` are the added front matter fields, in order, empty for an MDH node;
     ``fields`` all fields of the resulting front matter. ``markdown`` are the bytes of its Markdown form, ``body`` the
-    text below its front matter. ``reading`` is None for a node without a file. ``lent`` is inherited from meta files:
-    `value` and `by`, by field. ``layout`` is the name of a class for its page; ``tags`` are those in its text.
+    text below its front matter. ``reading`` is None for a node without a file. ``inherited`` are the fields
+    that meta files give. ``layout`` is the name of a class for its page; ``tags`` are those in its text.
     """
 
     path: str
@@ -154,7 +157,7 @@ class NodeView(Struct, frozen=True):
     derived: Mapping[str, Value] = field(default_factory=dict)
     actions: tuple[Mapping[str, Value], ...] = ()
     reading: DialectReading[object] | None = None
-    lent: Mapping[str, Value] = field(default_factory=dict)
+    inherited: Mapping[str, Inherited[Value]] = field(default_factory=dict)
     layout: str = ""
     tags: tuple[str, ...] = ()
 

@@ -317,7 +317,7 @@ def test_hw5_line_ends_and_a_missing_last_one_make_no_difference():
 
 def test_the_facts_have_the_keys_of_the_interface_in_order():
     facts = reading(FULL).facts()
-    assert list(facts) == ["id", "type", "title", "md_url", "links", "inline_links", "actions"]
+    assert list(facts) == ["dialect", "id", "type", "title", "md_url", "links", "inline_links", "actions"]
     assert facts["md_url"] is None
     assert facts["links"][0] == {"rel": "part_of", "target": "library", "line": 11}
     assert facts["links"][2] == {"rel": "see", "target": None, "line": 15, "href": "/hours"}

@@ -55,7 +55,7 @@ def facts(text: str, *, strict: bool | None = None) -> dict[str, Any]:
     """What `prosa show` prints."""
     checked = check_text(SourceText(text, "record.ymj"), strict=strict)
     (document,) = checked.documents
-    return document_facts(document, checked.of(document.front.source), strict=strict)
+    return document_facts(document, checked.of(document.front.source), strict=strict).as_dict()
 
 
 def diagnostics(text: str, *, strict: bool | None = None) -> tuple[Diagnostic, ...]:

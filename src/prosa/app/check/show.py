@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class ShownDocument(Struct, frozen=True):
-    """A document that was read; ``diagnostics`` are its own, ``lent`` are fields inherited from meta files (X33),
+    """A document that was read; ``diagnostics`` are its own, ``inherited`` are fields from meta files (X33),
     ``md_url`` the URL of an MDH node that belongs to a site (HA2), ``reaches`` what the scripts of a skill reach."""
 
     document: CheckedDocument
     diagnostics: tuple[Diagnostic, ...]
-    lent: Mapping[str, Inherited[Value]]
+    inherited: Mapping[str, Inherited[Value]]
     md_url: str | None = None
     reaches: tuple[Reach, ...] | None = None
 
@@ -81,20 +81,21 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
         source = each.front.source
         try:
             each.reading.facts()
-            yield ShownDocument(each, checked.of(source), _lent(each, checked), _md_url(each, checked), _reaches(each))
+            inherited = _inherited(each, checked)
+            yield ShownDocument(each, checked.of(source), inherited, _md_url(each, checked), _reaches(each))
         except Exception as error:
             reading = failed_reading(source, error)
             found = diagnosed(reading.problems, reading.front.source, Policy())
             yield ShownDocument(replace(each, reading=reading), (*checked.of(source), *found), {})
 
 
-def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
+def _inherited(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
     """Return the fields that a document inherits from meta files of its project."""
     if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
         return {}
-    from prosa.rules.meta_files import lent_in
+    from prosa.rules.meta_files import inherited_in
 
-    return lent_in(checked.corpus, document.real, document.reading)
+    return inherited_in(checked.corpus, document.real, document.reading)
 
 
 def _known(corpus: Corpus) -> Iterator[DocumentFacts]:

@@ -20,16 +20,13 @@ from prosa.corpus.facets import by_name, facets_of, field_rows, guarded
 from prosa.corpus.found import FoundDocument, Scan, Stamp
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
-from prosa.dialects.magi.meta import MetaFile, effective_fields, inherited_by
+from prosa.dialects.magi.meta import Inherited, MetaFile, effective_fields, inherited_by
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI
 from prosa.source import FileProblem, SourceText
 
 FieldMetaFile: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
-
-LentFields: TypeAlias = dict[str, dict[str, Value]]
-"""The inherited fields of a document: each `value`, and the path of the meta file it comes `by`."""
 
 _GLOBS = "globs"
 
@@ -78,15 +75,15 @@ class MetaFiles(Struct):
         self._said[each.path] = MetaFile(PurePosixPath(each.path), globs, reading.front_matter or {})
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
 
-    def lent(self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]) -> LentFields:
+    def inherited(
+        self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]
+    ) -> dict[str, Inherited[Value]]:
         """Return what a document at ``path`` inherits, as far as it may be ``shown``: unpublished meta files are never
         revealed (X33, X23)."""
-        metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
+        metas = [each for name, (_, meta) in self._known.items() if meta and (each := self._said.get(name))]
         found = inherited_by(reading, path, metas) if metas else {}
         open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
-        return {
-            name: {"value": each.value, "by": str(each.by)} for name, each in found.items() if str(each.by) in open_
-        }
+        return {name: each for name, each in found.items() if str(each.by) in open_}
 
 
 def facets_of_lender(path: str, lenders: Sequence[FieldMetaFile]) -> Facets | None:

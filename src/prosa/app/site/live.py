@@ -24,7 +24,7 @@ from prosa.app.settings import nav_place
 from prosa.app.site.assets import Assets
 from prosa.app.site.catalogue import is_shadowed, nodes_of
 from prosa.app.site.files import SiteFiles, is_document, stamp_at
-from prosa.app.site.inheritance import FieldMetaFile, LentFields, facets_at, facets_of_lender
+from prosa.app.site.inheritance import FieldMetaFile, facets_at, facets_of_lender
 from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.neighbours import typed_links
 from prosa.corpus.facets import is_published
@@ -41,6 +41,7 @@ from prosa.site.navigation import NO_NAVIGATION, Navigation, navigation_of
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Inherited
     from prosa.rules.analyzer import Workers
 
 
@@ -105,8 +106,8 @@ class LiveSite:
         if found is None:
             return None
         reading, lenders = found
-        lent = self.index.metas.lent(reading, path, lambda by: self._is_shown(by, lenders))
-        view = self._view(path, reading, lent, names)
+        inherited = self.index.metas.inherited(reading, path, lambda by: self._is_shown(by, lenders))
+        view = self._view(path, reading, inherited, names)
         return None if is_shadowed(view.url) else view
 
     def source(self, path: str) -> SourceText | None:
@@ -225,7 +226,11 @@ class LiveSite:
         return real, open_document(source, Hints(glob=hint, vault=self.files.is_in_vault(path)))
 
     def _view(
-        self, path: str, reading: DialectReading[object], lent: LentFields, names: Collection[str] | None
+        self,
+        path: str,
+        reading: DialectReading[object],
+        inherited: Mapping[str, Inherited[Value]],
+        names: Collection[str] | None,
     ) -> NodeView:
         row = self.index.catalogue.by_path.get(path)
         own_id = row.id if row is not None else ""
@@ -233,7 +238,7 @@ class LiveSite:
         actions = self.options.actions(reading, path) if self.options.actions is not None else ()
         links = typed_links(self.index, path) if reading.name != "mdh" and row is not None else ()
         links = links if names is None else tuple(each for each in links if each.target in names)
-        return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, lent=lent)
+        return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, inherited=inherited)
 
     def _stands(self, path: str) -> bool:
         """Return whether a README represents its folder, as far as the files tell."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from prosa.data import Value
 from prosa.dialects.context.model import ContextModel, Figured, Import, Named, NamedCommand, Tool
 from prosa.dialects.context.read import read
 from prosa.dialects.dialect import Dialect
@@ -16,6 +15,8 @@ from prosa.source import Span
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
+
+    from prosa.dialects.facts import ContextFacts
 
     Placed: TypeAlias = tuple[str, int, int]
 
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["DIALECT", "ContextModel", "Import", "Named", "NamedCommand"]
 
 
-def facts(model: ContextModel) -> dict[str, Value]:
+def facts(model: ContextModel) -> ContextFacts:
     """Return the keys of a context file."""
     line = model.document.source.lines.line
     return {
+        "dialect": "context",
         "hosts": [
             {"host": each.host.name, "kind": each.place.kind, "loaded": each.place.when, "source": each.place.source}
             for each in model.uses

@@ -23,6 +23,8 @@ from prosa.dialects.magi.result_text import owners_of
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from prosa.dialects.facts import FootnoteRelationship, MagiFacts, ScriptBlock, WrittenResult
+
     class CorpusFacts(TypedDict, total=False):
         """The patterns and fields of a meta file (`corpus_facts`)."""
 
@@ -45,10 +47,11 @@ __all__ = [
 ]
 
 
-def facts(model: MagiModel) -> dict[str, Value]:
+def facts(model: MagiModel) -> MagiFacts:
     """Return `scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has
     null for its id and its data."""
     return {
+        "dialect": "magi",
         "scripts": [_script(model, script) for script in model.scripts],
         "relationships": [_relationship(model, each) for each in model.relationships],
         "regions": [_region(model, each, state) for each, state in _states(model)],
@@ -63,7 +66,7 @@ def corpus_facts(model: MagiModel) -> CorpusFacts:
     return {"globs": list(globs), "lends": declared_value(model.front.fields, FRONT) if model.front.fields else {}}
 
 
-def _script(model: MagiModel, script: Script) -> dict[str, Value]:
+def _script(model: MagiModel, script: Script) -> ScriptBlock:
     return {
         "script-id": script.script_id,
         "line": script.line,
@@ -74,7 +77,7 @@ def _script(model: MagiModel, script: Script) -> dict[str, Value]:
     }
 
 
-def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Value]:
+def _relationship(model: MagiModel, relationship: Relationship) -> FootnoteRelationship:
     return {
         "ref": relationship.label,
         "line": relationship.line,
@@ -92,7 +95,7 @@ def _states(model: MagiModel) -> list[tuple[Region, str]]:
     return sorted(found, key=lambda pair: pair[0].span)
 
 
-def _region(model: MagiModel, region: Region, state: str) -> dict[str, Value]:
+def _region(model: MagiModel, region: Region, state: str) -> WrittenResult:
     return {
         "script-id": region.script_id,
         "line": model.source.position(region.span.start).line,

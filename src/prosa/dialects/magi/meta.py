@@ -70,6 +70,10 @@ class Inherited(NamedTuple, Generic[V]):
     value: V
     by: PurePosixPath
 
+    def as_dict(self) -> dict[str, V | str]:
+        """Return it as plain data."""
+        return {"value": self.value, "by": str(self.by)}
+
 
 class MetaFile(Struct, Generic[V], frozen=True):
     """A document with `globs`. ``path`` is relative to the root of the project; nothing is inherited from a field that
@@ -94,10 +98,10 @@ def inherited_by(
     """Return what a document of any dialect at ``path`` inherits from meta files, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")
-    return lent_fields(own, PurePosixPath(path), metas, url=url if isinstance(url, str) else None)
+    return inherited_fields(own, PurePosixPath(path), metas, url=url if isinstance(url, str) else None)
 
 
-def lent_fields(
+def inherited_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, Inherited[V]]:
     """Return what the document at ``path`` with the fields ``own`` inherits; a field that is None is a gap.
@@ -118,4 +122,4 @@ def effective_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, V | None]:
     """Return the fields of the document at ``path`` with its gaps filled."""
-    return {**own, **{name: each.value for name, each in lent_fields(own, path, metas, url=url).items()}}
+    return {**own, **{name: each.value for name, each in inherited_fields(own, path, metas, url=url).items()}}

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
-
-from prosa.data import Value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
@@ -19,12 +16,14 @@ from prosa.source import Span
 from prosa.template.mask import action_spans
 
 if TYPE_CHECKING:
+    from prosa.dialects.facts import Mailbox, MarkdownlangFacts, Server, ServerTool
     from prosa.document import Document
 
 
-def facts(model: ProgramModel) -> dict[str, Value]:
+def facts(model: ProgramModel) -> MarkdownlangFacts:
     """Return the keys of a program. ``description`` is the derived one (LA1) where `description_derived` says so."""
     return {
+        "dialect": "markdownlang",
         "name": model.name,
         "description": model.description,
         "model": model.model_name,
@@ -47,31 +46,43 @@ def variables(model: ProgramModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in firsts if name is not None))
 
 
-def _mailbox(mailbox: MailboxModel | None) -> Value:
+def _mailbox(mailbox: MailboxModel | None) -> Mailbox | None:
     """Null where the program has none."""
     if mailbox is None:
         return None
-    sends: list[Value] | None = None if mailbox.sends is None else list(mailbox.sends)
+    sends = None if mailbox.sends is None else [*mailbox.sends]
     return {"name": mailbox.name, "send": sends, "expires": mailbox.expires}
 
 
-def _server(server: ServerModel) -> dict[str, Value]:
+def _server(server: ServerModel) -> Server:
     """Return what was written; keys that were left out are left out."""
-    written: dict[str, Value] = {
-        "name": server.name,
-        "command": server.command,
-        "args": list(server.args) or None,
-        "env": dict(server.env) if server.env is not None else None,
-        "url": server.url,
-        "transport": None if server.transport == "auto" else server.transport,
-        "disabled": server.disabled or None,
-        "tools": None if server.tools is None else [_tool(each) for each in server.tools],
-    }
-    return {key: value for key, value in written.items() if value is not None}
+    written: Server = {"name": server.name}
+    if server.command is not None:
+        written["command"] = server.command
+    if server.args:
+        written["args"] = [*server.args]
+    if server.env is not None:
+        written["env"] = {**server.env}
+    if server.url is not None:
+        written["url"] = server.url
+    if server.transport != "auto":
+        written["transport"] = server.transport
+    if server.disabled:
+        written["disabled"] = True
+    if server.tools is not None:
+        written["tools"] = [_tool(each) for each in server.tools]
+    return written
 
 
-def _tool(tool: ServerToolModel) -> dict[str, Value]:
-    return {key: value for key, value in asdict(tool).items() if key != "span" and value is not None}
+def _tool(tool: ServerToolModel) -> ServerTool:
+    written: ServerTool = {"name": tool.name}
+    if tool.description is not None:
+        written["description"] = tool.description
+    if tool.parameters is not None:
+        written["parameters"] = tool.parameters
+    if tool.read_only is not None:
+        written["read_only"] = tool.read_only
+    return written
 
 
 __all__ = ["DIALECT", "FRONT", "definitions", "facts", "masked", "read", "references"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from prosa.data import Scalar, Value
+from prosa.data import Scalar
 from prosa.dialects.dialect import Dialect, FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.mda.digest import digest_edits, is_true
@@ -18,6 +18,8 @@ from prosa.source import Edit, SourceText, Span
 
 if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
+
+    from prosa.dialects.facts import MdaFacts
 
     Pair: TypeAlias = tuple[int, int]
 
@@ -34,13 +36,14 @@ NOT_VERIFIED = "not verified"
 """The state of every signature that was read and no more (X42)."""
 
 
-def facts(model: MdaModel) -> dict[str, Value]:
+def facts(model: MdaModel) -> MdaFacts:
     """Return the keys of interface.md."""
-    integrity = model.value("integrity")
+    requires, integrity = model.value("requires"), model.value("integrity")
     return {
+        "dialect": "mda",
         "name": model.text("name"),
         "version": model.text("version"),
-        "requires": model.value("requires") or {},
+        "requires": requires if isinstance(requires, dict) else {},
         "depends_on": [
             {
                 "name": each.name,

@@ -19,6 +19,8 @@ from prosa.source import Span
 if TYPE_CHECKING:
     from typing import TypeAlias, TypedDict
 
+    from prosa.dialects.facts import MdhFacts, NodeLink
+
     Pair: TypeAlias = tuple[int, int]
 
     class CorpusFacts(TypedDict, total=False):
@@ -35,13 +37,14 @@ if TYPE_CHECKING:
         wikilinks: Sequence[tuple[str, str | None, str | None, bool, Pair]]
 
 
-def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Value]:
+def facts(model: NodeModel, *, md_url: str | None = None) -> MdhFacts:
     """Return the keys of a node. ``md_url`` is known only to who knows the site (HA2).
 
     A link that has an `href` (HA9) shows it beside the others. Actions are as written; those under `action` are in the
     list too, methods in capital letters.
     """
     return {
+        "dialect": "mdh",
         "id": model.id.text if model.id else None,
         "type": model.type.text if model.type else None,
         "title": model.title.text if model.title else None,
@@ -56,13 +59,15 @@ def _line(model: NodeModel, offset: int) -> int:
     return model.source.position(offset).line
 
 
-def _link(link: LinkModel, model: NodeModel) -> dict[str, Value]:
-    shown: dict[str, Value] = {
+def _link(link: LinkModel, model: NodeModel) -> NodeLink:
+    shown: NodeLink = {
         "rel": link.rel.text if link.rel else None,
         "target": link.target.text if link.target else None,
         "line": _line(model, link.span.start),
     }
-    return shown | {"href": link.href.text} if link.href else shown
+    if link.href:
+        shown["href"] = link.href.text
+    return shown
 
 
 def action_value(action: ActionModel) -> dict[str, Value]:

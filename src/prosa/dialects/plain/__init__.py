@@ -7,6 +7,7 @@ dialect no form of Markdown is preferred, so nothing is formatted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ from prosa.dialects.front import FrontReading
 from prosa.document import Def, Document, Ref, link_references
 from prosa.document.foreign import mdx_spans, shortcode_spans
 from prosa.source import Edit, Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.facts import PlainFacts
 
 __all__ = [
     "DIALECT",
@@ -88,9 +92,9 @@ def definitions(model: PlainModel) -> tuple[Def, ...]:
     return (*((model.title,) if model.title else ()), *model.aliases)
 
 
-def facts(_: PlainModel) -> dict[str, Value]:
+def facts(_: PlainModel) -> PlainFacts:
     """No further keys."""
-    return {}
+    return {"dialect": "plain"}
 
 
 def format_edits(_model: PlainModel, _options: FormatOptions) -> tuple[Edit, ...]:

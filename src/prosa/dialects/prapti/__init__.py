@@ -6,12 +6,17 @@ role (PA2) and a space behind every percent sign; nothing else moves.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prosa.data import Value
 from prosa.dialects.dialect import Dialect, FormatOptions
 from prosa.dialects.prapti.commands import definitions, references
 from prosa.dialects.prapti.model import ChatMessage, ChatModel, ConfigLine
 from prosa.dialects.prapti.read import read
 from prosa.source import Edit, SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.facts import ChatTurn, ConfigurationLine, PraptiFacts
 
 __all__ = [
     "DIALECT",
@@ -26,21 +31,21 @@ __all__ = [
 ]
 
 
-def facts(model: ChatModel) -> dict[str, Value]:
+def facts(model: ChatModel) -> PraptiFacts:
     """Return ``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
     source = model.source
-    assigned: list[Value] = [
-        {"key": line.key, "value": _value(line), "line": _line(source, line), "source": source.path}
-        for line in model.assignments
-    ]
     return {
+        "dialect": "prapti",
         "messages": [_message(message, source) for message in model.messages],
-        "assignments": assigned,
+        "assignments": [
+            {"key": line.key, "value": _value(line), "line": _line(source, line), "source": source.path}
+            for line in model.assignments
+        ],
         "sent": [at for at, message in enumerate(model.messages) if message.sent],
     }
 
 
-def _message(message: ChatMessage, source: SourceText) -> dict[str, Value]:
+def _message(message: ChatMessage, source: SourceText) -> ChatTurn:
     return {
         "role": message.role,
         "name": message.name,
@@ -52,7 +57,7 @@ def _message(message: ChatMessage, source: SourceText) -> dict[str, Value]:
     }
 
 
-def _config(line: ConfigLine, source: SourceText) -> dict[str, Value]:
+def _config(line: ConfigLine, source: SourceText) -> ConfigurationLine:
     return {
         "kind": line.kind,
         "key": line.key,

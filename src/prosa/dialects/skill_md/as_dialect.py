@@ -21,6 +21,8 @@ from prosa.source import Edit
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from prosa.dialects.facts import SkillFacts, SkillParameter
+
     class CorpusFacts(TypedDict, total=False):
         """What rules compare between skills: the description, and its place."""
 
@@ -43,9 +45,10 @@ __all__ = [
 ]
 
 
-def facts(model: SkillModel) -> dict[str, Value]:
+def facts(model: SkillModel) -> SkillFacts:
     """Return the keys of a skill."""
     return {
+        "dialect": "skill_md",
         "name": model.name,
         "description": model.description,
         "license": model.license,
@@ -57,7 +60,7 @@ def facts(model: SkillModel) -> dict[str, Value]:
     }
 
 
-def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
+def _parameter(model: SkillModel, each: Parameter) -> SkillParameter:
     return {
         "name": each.name,
         "required": each.required,

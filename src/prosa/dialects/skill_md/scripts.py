@@ -11,11 +11,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
 from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from prosa.dialects.facts import ReachLine
 
 MAX_SCRIPT = 1_000_000
 """Characters of one script that are read."""
@@ -52,6 +55,16 @@ class Reach(Struct, frozen=True, order=True):
     target: Target
     name: str
     method: Method
+
+    def facts(self) -> ReachLine:
+        """Return the object that `prosa show` prints."""
+        return {
+            "path": self.path,
+            "line": self.line,
+            "target": self.target,
+            "name": self.name,
+            "method": self.method,
+        }
 
 
 def language_of(path: str, text: str) -> Language | None:

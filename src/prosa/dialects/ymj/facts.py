@@ -13,10 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-from msgspec.structs import asdict
-
-from prosa.data import Mapping, Scalar, Value
+from prosa.data import Mapping, Scalar
 from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.model import YmjModel, items_of, local_path, mappings_of, text_in
 from prosa.dialects.ymj.trace import (
@@ -37,6 +34,8 @@ from prosa.regex import regex
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    from prosa.dialects.facts import RecordedCall, YmjFacts
+
     class CorpusFacts(TypedDict, total=False):
         """What rules over many documents read of a record (`corpus_facts`)."""
 
@@ -49,11 +48,12 @@ _OF_THE_BODY = frozenset(
 )
 
 
-def facts(model: YmjModel) -> dict[str, Value]:
+def facts(model: YmjModel) -> YmjFacts:
     """Return the keys of a record. `accepted` is true here if header and footer could be read (YA12)."""
     payload = model.payload
     header, footer = model.header_value, model.footer_value
-    return {
+    found: YmjFacts = {
+        "dialect": "ymj",
         "mode": "strict" if model.asks_strict else "permissive",
         "accepted": header is not None and footer is not None,
         "header": header,
@@ -69,16 +69,11 @@ def facts(model: YmjModel) -> dict[str, Value]:
             for link in model.document.wikilinks
         ],
         "catalog": {"doc_summary": model.catalog} if model.catalog is not None else None,
-        **_calls(model, footer),
     }
-
-
-def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
-    """Return the calls of a recording (X27), none for another record."""
-    if not is_recording(footer):
-        return {}
-    trace = read_trace(model.source.text, model.body)
-    return {"calls": [asdict(each) for each in call_rows(trace, lambda at: model.source.position(at).line)]}
+    if is_recording(footer):  # X27
+        trace = read_trace(model.source.text, model.body)
+        found["calls"] = [*call_rows(trace, lambda at: model.source.position(at).line)]
+    return found
 
 
 def corpus_facts(model: YmjModel) -> CorpusFacts:
@@ -90,12 +85,13 @@ def corpus_facts(model: YmjModel) -> CorpusFacts:
     return {"route": route.value, "route_at": (route.span.start, route.span.end)}
 
 
-def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:
+def judged(model: YmjModel, strict: bool, errors: frozenset[str]) -> YmjFacts:
     """Return the facts with the mode in force and the verdict: a record is accepted if no rule finds an error.
 
     The body is free-form (Y5), so the targets of its links and footnotes do not count.
     """
-    accepted = bool(found["accepted"]) and not errors - _OF_THE_BODY
+    found = facts(model)
+    accepted = found["accepted"] and not errors - _OF_THE_BODY
     return {**found, "mode": "strict" if strict else "permissive", "accepted": accepted}
 
 
@@ -178,32 +174,32 @@ def _attachments(model: YmjModel) -> Iterator[Ref]:
 # The calls of a recording, as people are shown them.
 
 
-class CallRow(Struct, frozen=True):
-    """One call as a line of a table: ``name`` is the model or the tool, ``said`` its result, ``line`` from 1."""
-
-    path: str
-    program: str
-    kind: str
-    name: str
-    input_tokens: int
-    output_tokens: int
-    said: str
-    line: int
-
-
-def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[CallRow]:
+def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[RecordedCall]:
     """Yield the calls of a recording in the order written."""
     setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
     for block in trace.blocks:
         setup, content = setups.get(scope_of(block.path)), block.content
         line, program = line_of(block.span.start), setup.program if setup else ""
         if isinstance(content, ToolBlock):
-            yield CallRow(block.path, program, content.kind, content.tool, 0, 0, _given(content), line)
+            yield _call(block.path, program, content.kind, content.tool, WrittenTokens(), _given(content), line)
         elif isinstance(content, ModelBlock):
             usage = content.reply.usage if content.reply else WrittenTokens()
             answered = content.reply.model if content.reply else None
             name = answered or content.model or (setup.model if setup else "")
-            yield CallRow(block.path, program, "model", name, usage.input, usage.output, _answered(content), line)
+            yield _call(block.path, program, "model", name, usage, _answered(content), line)
+
+
+def _call(path: str, program: str, kind: str, name: str, usage: WrittenTokens, said: str, line: int) -> RecordedCall:
+    return {
+        "path": path,
+        "program": program,
+        "kind": kind,
+        "name": name,
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "said": said,
+        "line": line,
+    }
 
 
 def _answered(block: ModelBlock) -> str:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Mapping as Map
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -29,6 +29,9 @@ from prosa.document import Document
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 from prosa.source.values import kept
+
+if TYPE_CHECKING:
+    from prosa.dialects.facts import AttachmentFacts
 
 HANDLING = ("select", "transform", "cache", "auth_ref")
 """The footer's data about an attachment."""
@@ -51,14 +54,17 @@ class Attachment(Struct, frozen=True):
     note: str | None = None
     handling: tuple[tuple[str, Value], ...] = ()
 
-    def facts(self) -> dict[str, Value]:
+    def facts(self) -> AttachmentFacts:
         """Return the object that interface.md describes."""
-        given = dict(self.handling)
+        handling = dict(self.handling)
         return {
             "uri": self.uri,
             "sha256": self.sha256,
             "note": self.note,
-            **{name: given.get(name) for name in HANDLING},
+            "select": handling.get("select"),
+            "transform": handling.get("transform"),
+            "cache": handling.get("cache"),
+            "auth_ref": handling.get("auth_ref"),
             "source": self.source,
         }
 

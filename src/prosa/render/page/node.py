@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from html import unescape
 from itertools import chain, islice
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict
 
-from prosa.data import Plain
+from prosa.data import Plain, Value
 from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
@@ -20,7 +20,7 @@ from prosa.site.layout import Neighbour, twin_of
 from prosa.site.navigation import Shown
 
 if TYPE_CHECKING:
-    from prosa.render.facts import InheritedField
+    from prosa.dialects.magi.meta import Inherited
 
 _LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")
@@ -69,7 +69,7 @@ def node_page(page: Page) -> str:
         "actions": actions,
         "forms": _forms(page),
         "links": [each._asdict() | {"url": f"{frame.prefix}/{each.path}"} for each in frame.links],
-        "properties": properties(view.fields, cast("Mapping[str, InheritedField]", view.lent)),
+        "properties": properties(view.fields, view.inherited),
         "derived": sorted(map(str, view.derived)),
         "building": page.neighbourhood is None,
         "connections": connections(page),
@@ -172,12 +172,15 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Plain], lent: Mapping[str, InheritedField]) -> list[dict[str, Plain]]:
+def properties(fields: Mapping[str, Plain], inherited: Mapping[str, Inherited[Value]]) -> list[dict[str, Plain]]:
     """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
+    derived = {name: each.as_dict() for name, each in inherited.items()}  # as they stand among the fields
     own = (
-        (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
+        (str(name), value)
+        for name, value in fields.items()
+        if name not in _ELSEWHERE and (not derived or value != derived)
     )
-    shown = chain(own, ((f"{name} (inherited from {each['by']})", each["value"]) for name, each in lent.items()))
+    shown = chain(own, ((f"{name} (inherited from {each.by})", each.value) for name, each in inherited.items()))
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 

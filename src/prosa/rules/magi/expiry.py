@@ -53,16 +53,16 @@ def _is_lent(corpus: Corpus) -> bool:
 
 def _lent(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:
     from prosa.dialects.reading import open_document  # only here: few projects inherit expiry dates
-    from prosa.rules.meta_files import lent_in
+    from prosa.rules.meta_files import inherited_in
 
     try:
         reading = open_document(corpus.files.read(Path(facts.path)), Hints(facts.dialect))
     except FileProblem:
         return None
-    lent = lent_in(corpus, real, reading).get(_FIELD)
-    if lent is None or not isinstance(lent.value, str) or not _is_over(lent.value, now):
+    inherited = inherited_in(corpus, real, reading).get(_FIELD)
+    if inherited is None or not isinstance(inherited.value, str) or not _is_over(inherited.value, now):
         return None
-    message = f"this document expired on {lent.value}, according to {lent.by}"
+    message = f"this document expired on {inherited.value}, according to {inherited.by}"
     return Finding(message, reading.front.anchor, (_ADVICE,))
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from prosa.data import Value
+from typing import TYPE_CHECKING
+
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.evals.document.fields import FRONT
 from prosa.dialects.evals.document.model import CaseModel, SuiteModel
@@ -13,12 +14,16 @@ from prosa.dialects.evals.document.read import read
 from prosa.document import Def, Ref
 from prosa.evaluation.matchers import Missing
 
+if TYPE_CHECKING:
+    from prosa.dialects.facts import TestCase, TestFacts
+
 __all__ = ["DIALECT", "FRONT", "definitions", "facts", "read", "references"]
 
 
-def facts(model: SuiteModel) -> dict[str, Value]:
+def facts(model: SuiteModel) -> TestFacts:
     """Return the keys of a test document."""
     return {
+        "dialect": "test",
         "tests": model.tests,
         "repeat": model.repeat,
         "require": model.requirement.text,
@@ -30,12 +35,16 @@ def facts(model: SuiteModel) -> dict[str, Value]:
     }
 
 
-def _case(model: SuiteModel, each: CaseModel) -> dict[str, Value]:
+def _case(model: SuiteModel, each: CaseModel) -> TestCase:
     case = model.case(each)
-    shown: dict[str, Value] = {"name": each.name, "line": model.line(each), "input": case.input}
-    shown |= {} if isinstance(case.expect, Missing) else {"expect": case.expect}
-    shown |= {} if case.run is None else {"run": case.run}
-    return shown | ({"grade": list(case.grade)} if case.grade else {})
+    shown: TestCase = {"name": each.name, "line": model.line(each), "input": case.input}
+    if not isinstance(case.expect, Missing):
+        shown["expect"] = case.expect
+    if case.run is not None:
+        shown["run"] = case.run
+    if case.grade:
+        shown["grade"] = list(case.grade)
+    return shown
 
 
 def references(model: SuiteModel) -> tuple[Ref, ...]:

@@ -7,7 +7,9 @@ and their layout is free.
 
 from __future__ import annotations
 
-from prosa.data import Value, members_of
+from typing import TYPE_CHECKING
+
+from prosa.data import members_of
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.evals.suite.read import read
@@ -15,12 +17,16 @@ from prosa.dialects.front import FrontReading
 from prosa.document import Def, Ref
 from prosa.source import Span
 
+if TYPE_CHECKING:
+    from prosa.dialects.facts import EvalsFacts, SkillCase, TriggerQuery
+
 __all__ = ["DIALECT", "definitions", "facts", "read", "references"]
 
 
-def facts(model: EvalsModel) -> dict[str, Value]:
+def facts(model: EvalsModel) -> EvalsFacts:
     """Return the keys of an evaluation file of a skill."""
     return {
+        "dialect": "evals",
         "skill_name": model.skill_name,
         "repeat": model.repeat,
         "require": model.requirement.text,
@@ -30,21 +36,32 @@ def facts(model: EvalsModel) -> dict[str, Value]:
     }
 
 
-def _eval(model: EvalsModel, each: EvalModel) -> dict[str, Value]:
+def _eval(model: EvalsModel, each: EvalModel) -> SkillCase:
     return {
         "id": each.id or None,
         "name": each.name,
         "line": model.line(each.span),
         "prompt": each.prompt,
         "files": [name for name, _ in each.files],
-        "decided": [*(said.name for said in (*each.assertions, *each.workspace)), *members_of(each.run)],
+        "decided": [
+            *(assertion.name for assertion in each.assertions),
+            *(expected.name for expected in each.workspace),
+            *members_of(each.run),
+        ],
         "graded": list(each.asked),
     }
 
 
-def _query(model: EvalsModel, each: TriggerModel) -> dict[str, Value]:
-    told: dict[str, Value] = {"query": each.query, "should_trigger": each.should_trigger}
-    return told | ({"expected_skill": each.belongs} if each.belongs else {}) | {"line": model.line(each.span)}
+def _query(model: EvalsModel, each: TriggerModel) -> TriggerQuery:
+    line = model.line(each.span)
+    if not each.belongs:
+        return {"query": each.query, "should_trigger": each.should_trigger, "line": line}
+    return {
+        "query": each.query,
+        "should_trigger": each.should_trigger,
+        "expected_skill": each.belongs,
+        "line": line,
+    }
 
 
 def references(_model: EvalsModel) -> tuple[Ref, ...]:
