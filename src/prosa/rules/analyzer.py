@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain
@@ -97,6 +97,7 @@ class Analyzer(Struct, frozen=True):
     With ``keep``, readings are returned besides their results, and everything runs in this process. ``progress`` is
     called with the number of finished documents. ``stamps`` returns a value that identifies the state of a file: one
     that was hashed before is not read again. ``hinted`` identifies what ``hints`` returns for all paths, if not empty.
+    ``read_all`` reads many files in less time than one after the other.
     """
 
     files: Files
@@ -108,6 +109,7 @@ class Analyzer(Struct, frozen=True):
     progress: Callable[[int], None] | None = None
     stamps: Callable[[Path], Stamped | None] | None = None
     hinted: str = ""
+    read_all: Callable[[Iterable[Path]], Iterable[SourceText | FileProblem]] | None = None
 
     def analyses(self, paths: Sequence[Path], known: Container[Path] = ()) -> dict[Path, Analysis]:
         """Return the analysis of every document, by real path, each once, without those that are ``known``."""
@@ -207,10 +209,11 @@ class Analyzer(Struct, frozen=True):
     def _fetched(self, items: Sequence[Item]) -> list[Analysis | SourceText]:
         """For each document what was kept, or its text where nothing was."""
         if self.store is None:
-            return [self._text(path) for _, path in items]
+            return self._texts(items)
         stamps = self._stamps(items)
         digests = dict(self.store.digests(stamps)) if stamps else {}
-        read = {real: self._text(path) for real, path in items if str(real) not in digests}
+        missing = [each for each in items if str(each[0]) not in digests]
+        read = dict(zip((real for real, _ in missing), self._texts(missing), strict=True))
         hashed = {str(real): each.digest for real, each in read.items() if isinstance(each, SourceText)}
         self._remember(stamps, hashed)
         digests |= hashed
@@ -242,6 +245,12 @@ class Analyzer(Struct, frozen=True):
         itself = str(path), analysis.digest  # by which it was found
         others = {name: was for name, was in analysis.depends.items() if (name, was) != itself}
         return analysis if still_holds(others, self.files) else None
+
+    def _texts(self, items: Sequence[Item]) -> list[SourceText | Analysis]:
+        if self.read_all is None:
+            return [self._text(path) for _, path in items]
+        found = self.read_all(path for _, path in items)
+        return [unreadable(each) if isinstance(each, FileProblem) else each for each in found]
 
     def _text(self, path: Path) -> SourceText | Analysis:
         try:

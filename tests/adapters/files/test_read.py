@@ -260,6 +260,12 @@ def read_or_refused(read: Callable[[Path], SourceText], path: Path) -> tuple[obj
     return source.text, source.path, source.digest, source.quotable
 
 
+def _given(found: SourceText | FileProblem, _: Path) -> SourceText:
+    if isinstance(found, FileProblem):
+        raise found
+    return found
+
+
 def test_many_documents_are_read_as_each_alone(tmp_path: Path):
     root, outside = tmp_path / "root", tmp_path / "outside.md"
     for name in ("a.md", "b/c.md", "b/d.md", "b/e/f.md", "b/large.md"):
@@ -284,6 +290,9 @@ def test_many_documents_are_read_as_each_alone(tmp_path: Path):
     with files.held() as held:
         for path in paths:
             assert read_or_refused(partial(files.read_in, held), path) == read_or_refused(files.read, path)
+    for reader in (files, RootedFiles(root, max_size=20, hashes=False), RootedFiles(max_size=20)):
+        each_alone = [read_or_refused(reader.read, path) for path in paths]
+        assert [read_or_refused(partial(_given, each), Path()) for each in reader.read_all(paths)] == each_alone
     assert not before or len(os.listdir("/proc/self/fd")) == before
 
 

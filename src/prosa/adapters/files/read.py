@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -70,15 +70,24 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     def read(self, path: Path) -> SourceText:
         """Return the text of a document, byte-order mark and line ends unchanged. Raises `FileProblem`."""
-        if not self.hashes:
-            return self.read_undigested(path)
         root, data = self._read(path)
-        return _source(path, data, quotable=root is not None or not self.root)
+        return _source(path, data, quotable=root is not None or not self.root, hashed=self.hashes)
+
+    def read_all(self, paths: Iterable[Path]) -> Iterator[SourceText | FileProblem]:
+        """Yield the text of each document, or why it cannot be read. A folder stays open for those that follow in
+        it."""
+        with self.held() if self.root is not None else nullcontext() as held:
+            for path in paths:
+                try:
+                    found: SourceText | FileProblem = self.read(path) if held is None else self.read_in(held, path)
+                except FileProblem as problem:
+                    found = problem
+                yield found
 
     def read_undigested(self, path: Path) -> SourceText:
         """Return the text without a digest, for files that are neither written nor cached. Raises `FileProblem`."""
         root, data = self._read(path)
-        return SourceText(decode(path, data), str(path), "", root is not None or not self.root)
+        return _source(path, data, quotable=root is not None or not self.root, hashed=False)
 
     def data(self, path: Path) -> bytes:
         """Return the bytes of a document, whatever they are. Raises `FileProblem`."""
@@ -114,13 +123,13 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     def read_in(self, held: HeldFolder, path: Path) -> SourceText:
         """Do what `read` does, in less time for the next file of a folder that is ``held``."""
         real = self._real(path)
-        if CHAINED and self.hashes and not self._out(real):
+        if CHAINED and not self._out(real):
             try:
                 data = held.read(real, self.max_size)
             except (OSError, ValueError, NotRegular):
                 data = None  # `read` knows the words for it
             if data is not None:
-                return _source(path, data, quotable=True)
+                return _source(path, data, quotable=True, hashed=self.hashes)
         return self.read(path)
 
     def _read(self, path: Path) -> tuple[Path | None, bytes]:
@@ -213,8 +222,8 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return digest_bytes(path, real, limit, self._root_of(real))
 
 
-def _source(path: Path, data: bytes, *, quotable: bool) -> SourceText:
-    return SourceText(decode(path, data), str(path), sha256(data).hexdigest(), quotable)
+def _source(path: Path, data: bytes, *, quotable: bool, hashed: bool = True) -> SourceText:
+    return SourceText(decode(path, data), str(path), sha256(data).hexdigest() if hashed else "", quotable)
 
 
 def real_path(path: Path | str) -> Path:

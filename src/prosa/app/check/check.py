@@ -141,6 +141,7 @@ class Checker(Struct, frozen=True):
             progress=self.progress,
             stamps=stamps or looked,
             hinted=profile.hinted,
+            read_all=files.read_all if isinstance(files, RootedFiles) else None,
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
