@@ -15,6 +15,7 @@ from prosa.adapters.store.opening import open_reader, open_store
 from prosa.app.journal.history import forget, listed, moment
 from prosa.records.run import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key
 from prosa.runtime.digest import stamp
+from tests.app.journal.runs import rows
 from tests.cli.programs import ANSWER, configured, program, prosa, script, user
 from tests.model_server.fixture import model_server
 
@@ -242,6 +243,37 @@ def test_x25_forgetting_leaves_what_still_goes_on(crowded, tmp_path):
     holder.release()
     assert [each.state for each in listed(path, RunFilter()).runs] == ["interrupted"]
     assert forget(path, "2099") == 1
+
+
+def test_x25_a_run_that_was_killed_shows_what_it_took_and_how_to_resume_it(tmp_path, home):
+    """X25. The totals of a run are written when it ends; a cost so far is not kept: a resumed run adds to it."""
+    run = ran(tmp_path, home, *({**each, "usage": {"input_tokens": 1000, "output_tokens": 10}} for each in TWO))
+    with closing(sqlite3.connect(tmp_path / "home" / ".local" / "share" / "prosa" / "store.sqlite")) as connection:
+        nothing = "calls = 0, tools = 0, input_tokens = 0, output_tokens = 0, ended = NULL, cost = NULL"
+        connection.execute(f"UPDATE run SET state = 'open', holder = 'gone', {nothing}")
+        connection.execute("UPDATE call SET service = 'https://api.openai.com/v1' WHERE kind = 'model'")
+        connection.commit()
+    for _ in range(2):
+        (listed_run,) = objects(home)
+        assert [listed_run[name] for name in ("state", "calls", "tools", "input_tokens", "output_tokens")] == [
+            "interrupted", 2, 1, 2000, 20,
+        ]  # fmt: skip
+        assert listed_run["cost"] == pytest.approx(0.0052)
+    text = prosa("runs", run, environ=home)[1].out
+    assert "took     2 model calls, 1 tool call, 2,000 → 20 tokens" in text
+    assert f"resume   prosa run --resume {run}" in text
+    (kept,) = rows(tmp_path / "home", "SELECT cost FROM run")
+    assert kept["cost"] is None
+
+
+def test_x25_a_finished_run_has_nothing_to_resume(tmp_path):
+    home = user(tmp_path)
+    run = ran(tmp_path, home, *TWO)
+    status, at = prosa("run", "--resume", run, environ=home)
+    assert status == 2 and at.err.splitlines() == [
+        f"error: run {run} is done, and only a summary of it is stored: there is nothing to resume",
+        f"  its output: prosa runs {run}",
+    ]
 
 
 def test_x10_x25_a_query_reads_the_views_and_nothing_else(tmp_path, home):

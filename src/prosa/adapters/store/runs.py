@@ -84,6 +84,9 @@ _TOTALS = (
     " COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), COALESCE(SUM(cached_tokens), 0)"
     " FROM call WHERE run = ? AND state = 'answered'"
 )
+_TOTALS_SO_FAR = _TOTALS.replace("SELECT", "SELECT run,", 1).removesuffix("run = ? AND state = 'answered'")
+"""The totals of several runs; which ones follows."""
+
 _COUNTED = f"(calls, tools, input_tokens, output_tokens, cached_tokens) = ({_TOTALS}), cost = ?, priced = ?"
 _OUTCOME = "state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?"
 _FORGOTTEN = f"UPDATE call SET request = NULL, reply = NULL{GIVEN} WHERE run = ?"  # noqa: S608 - a word of ours
@@ -283,6 +286,24 @@ def calls_of(connection: Database, run: str) -> list[CallRecord]:
     """Return the calls of a run, every attempt of each."""
     rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
     return [_call(row) for row in rows]
+
+
+def with_totals(connection: Database, found: Sequence[RunRecord]) -> list[RunRecord]:
+    """Return runs with what they have taken so far: a run that has not ended has no totals of its own yet."""
+    unended = [each.id for each in found if each.ended is None]
+    totals: dict[str, tuple[int, ...]] = {}
+    for start in range(0, len(unended), _AT_ONCE):
+        some = unended[start : start + _AT_ONCE]
+        text = f"{_TOTALS_SO_FAR}state = 'answered' AND run IN ({', '.join('?' * len(some))}) GROUP BY run"
+        totals |= {run: tuple(map(int, row)) for run, *row in connection.execute(text, some)}
+    return [_so_far(each, totals.get(each.id, (0, 0, 0, 0, 0))) if each.ended is None else each for each in found]
+
+
+def _so_far(run: RunRecord, totals: Sequence[int]) -> RunRecord:
+    calls, tools, taken, made, cached = totals
+    return replace(
+        run, calls=calls, tools=tools, input_tokens=taken, output_tokens=made, cached_tokens=cached, cost=None
+    )
 
 
 def model_calls(connection: Database, ids: Sequence[str]) -> dict[str, list[CallRecord]]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import runs as reading
 from prosa.adapters.store.opening import in_words, open_reader
-from prosa.adapters.store.runs import calls_of, run_of, runs, runs_alike, runs_of_batch, scripted
+from prosa.adapters.store.runs import calls_of, run_of, runs, runs_alike, runs_of_batch, scripted, with_totals
 from prosa.adapters.store.writer import living, writer_of
 from prosa.app.journal.place import store_path, store_there
 from prosa.dialects.quantity import seconds
@@ -84,7 +84,7 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
         if connection is None:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
-        found = as_they_are(runs(connection, replace(chosen, limit=wanted)), path)
+        found = as_they_are(with_totals(connection, runs(connection, replace(chosen, limit=wanted))), path)
         ids = scripted(connection, [each.id for each in found])
     more = chosen.limit is not None and len(found) > chosen.limit
     return Listed(tuple(found[: chosen.limit]), more, ids)
@@ -96,7 +96,7 @@ def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
         run = only(run_of(connection, name) if connection else (), name)
         assert connection is not None
         alone = "." in name or run.id != run.batch
-        meant = [run] if alone else runs_of_batch(connection, run.batch)
+        meant = with_totals(connection, [run] if alone else runs_of_batch(connection, run.batch))
         return tuple(
             RunWithCalls(each, tuple(last_attempts(calls_of(connection, each.id)))) for each in as_they_are(meant, path)
         )
@@ -132,7 +132,7 @@ def priced(
     path: StorePlace, runs: Sequence[RunRecord], prices: Callable[[], Prices], now: datetime, *, anew: bool
 ) -> list[RunRecord]:
     """Return the runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for
-    all. What is computed for the first time stays in the store."""
+    all. What is computed for the first time of a run that has ended stays in the store."""
     wanted = [each for each in runs if (anew or each.cost is None) and each.calls]
     if not wanted:
         return list(runs)
@@ -143,8 +143,9 @@ def priced(
             cost = cost_of_calls(calls_of(connection, each.id), prices, remote=not anew)
             if cost is not None:
                 costs[each.id] = cost
-    if costs and not anew:
-        _keep(path, costs, day)
+    ended = {each.id for each in wanted if each.ended is not None}
+    if (kept := {run: cost for run, cost in costs.items() if run in ended}) and not anew:
+        _keep(path, kept, day)
     return [replace(each, cost=costs[each.id], priced=day) if each.id in costs else each for each in runs]
 
 

@@ -157,9 +157,10 @@ def skills_program(
         loaded = [each for each in loaded if each.skill.folder != first.skill.folder]
         loaded.insert(0, replace(first, skill=replace(first.skill, chosen=True)))
     require_names(loaded)
+    default = options.default_model or settings.model_name or DEFAULT_MODEL
     return lower(
         [each.skill for each in loaded],
-        model_name=options.model_name or options.default_model or settings.model_name or DEFAULT_MODEL,
+        model_name=options.model_name or options.here_name or default,
         limits=replace(Limits(), **(limits_in(settings) | limits_in(options))),
         output=options.output_schema if output is None else output,
         python=python,

@@ -38,6 +38,9 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
     run = unfinished_run(args.resume, journal_from(args), console.environ)
     if args.file is None or _is_input(args.file):
         given = args.file is not None or bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+        if run.again is None and run.state == "done":
+            message = f"run {run.id} is done, and only a summary of it is stored: there is nothing to resume"
+            raise WrongUse(message, hint=f"its output: prosa runs {run.id}")
         begun = _begun(run.again, run.id, run.door, parser)
         argv = [*(_without_inputs(parser, begun) if given else begun), *argv]
         args = parser.parse_anywhere(argv)

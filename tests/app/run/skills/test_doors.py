@@ -142,6 +142,12 @@ def test_x32_plan_tells_what_a_run_may_do_and_what_the_skill_cannot_have(tmp_pat
     assert "response format: none" in text
 
 
+@pytest.mark.parametrize(("word", "name"), [("embedded", "smollm2"), ("local:qwen3", "qwen3"), ("gpt-5", "gpt-5")])
+def test_x32_a_plan_names_the_model_that_answers(home, word, name):
+    text = prosa("plan", home, "x", "--model", word, environ=user(home.parent))[1].out
+    assert f"with {name}\n" in text and f"asks {name} at most 10 times" in text
+
+
 def test_x32_help_of_a_skill_says_how_it_is_called(home):
     status, at = prosa("run", home, "--help", environ=user(home.parent))
     assert status == 0 and f"usage: prosa run {home} 'REQUEST'" in at.out and "Greets people." in at.out
