@@ -30,7 +30,7 @@ State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 """``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
 Basis: TypeAlias = Literal[
-    "paths", "wikilinks", "links", "lent", "ids", "sites", "standing", "schemas", "called", "hosts", "text"
+    "paths", "wikilinks", "links", "inherited", "ids", "sites", "standing", "schemas", "called", "hosts", "text"
 ]
 """What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
 which ids exist and are named, the nodes of sites, which documents are nodes and the URLs that they claim, files that
@@ -165,7 +165,7 @@ class CorpusNames(Struct, eq=False):
         inside = [each for each, place in self._places.items() if _begins(path, each, place)]
         for each in inside:
             del self._places[each]
-        stale = [each for each in self._derived if each[1] != "lent"]
+        stale = [each for each in self._derived if each[1] != "inherited"]
         for question in stale:
             del self._derived[question]
         return self._readers.of({path, *inside, *stale})
@@ -286,12 +286,12 @@ def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts |
         return "mdh" in (before.dialect, after.dialect) and before != after
     if basis == "standing":
         return "mdh" in (before.dialect, after.dialect) and _standing(before) != _standing(after)
-    return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
+    return basis == "inherited" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
 
 
 def _comes_with(basis: Basis, facts: DocumentFacts | None) -> bool:
     """Return whether a value with this dependency may differ after a document appeared or disappeared."""
-    if basis == "lent":
+    if basis == "inherited":
         return facts is not None and "globs" in facts.extra
     if basis == "ids":
         return facts is not None and len(_ids(facts)) > NO_IDS

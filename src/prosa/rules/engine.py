@@ -208,7 +208,7 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         analyzer.facts,
         scope.rooted,
         metas,
-        analyzer.now,
+        lambda: analyzer.now,
         scope.file_names,
         scope.listing,
         scope.renames,
@@ -227,20 +227,17 @@ def _asking(corpus: Corpus, grounds: Grounds) -> Corpus:
         corpus,
         files=grounds.files,
         load=grounds.beyond(corpus.load),
+        clock=grounds.beyond(corpus.clock),
         file_names=grounds.beyond(corpus.file_names) if corpus.file_names is not None else None,
         listing=grounds.beyond(corpus.listing) if corpus.listing is not None else None,
         renames=grounds.beyond(corpus.renames) if corpus.renames is not None else None,
     )
 
 
-_OF_TIME: tuple[DialectName, ...] = ("magi", "mda")
-"""Dialects with a rule of the corpus that knows the time."""
-
-
 def _take_down(grounds: Grounds, seen: Mapping[Path, Analysis]) -> None:
     """Note what the findings of single documents rest on, beside the document itself."""
     for each in seen.values():
-        if not each.lasting or not each.digest or each.imports or each.facts.dialect in _OF_TIME:
+        if not each.lasting or not each.digest or each.imports:
             grounds.is_whole = False
             return
         if each.depends:

@@ -161,6 +161,10 @@ def _nothing(path: Path) -> None:
     del path
 
 
+def _no_time() -> None:
+    pass
+
+
 class Corpus(Struct, frozen=True, eq=False):
     """The documents that are considered together, by real path, in their order.
 
@@ -169,12 +173,12 @@ class Corpus(Struct, frozen=True, eq=False):
     that is no entry, None for one that cannot be read or is outside the root. ``rooted`` is how the root is known:
     ``given`` as `--root`, ``project`` because a `prosa.toml` or a vault begins there, ``known`` because it was named
     or is a checkout, or ``guessed``: the folder that a document happens to lie in. ``metas`` are the meta files below
-    the root that are no entries; ``now`` is None if the time is unknown. ``file_names`` are the files of any kind
-    below the root, by case-folded name, each with the path of the first one; it is only called to resolve a name alone
-    (YA21). ``listing`` returns the paths of all files below the root, with `/`, and None if these are not all;
-    ``renames`` the files below it that git renamed, the newest first. ``asked`` are the entries that are checked,
-    ``relations`` and ``schemas`` the project's settings for front matter. ``names`` are the entries by name if they are
-    cached (`rules.corpus_names`).
+    the root that are no entries; ``clock`` returns the time, None if it is unknown. ``file_names`` are the files of
+    any kind below the root, by case-folded name, each with the path of the first one; it is only called to resolve
+    a name alone (YA21). ``listing`` returns the paths of all files below the root, with `/`, and None if these are
+    not all; ``renames`` the files below it that git renamed, the newest first. ``asked`` are the entries that are
+    checked, ``relations`` and ``schemas`` the project's settings for front matter. ``names`` are the entries by
+    name if they are cached (`rules.corpus_names`).
     """
 
     entries: Mapping[Path, DocumentFacts]
@@ -184,7 +188,7 @@ class Corpus(Struct, frozen=True, eq=False):
     load: Callable[[Path], DocumentFacts | None] = _nothing
     rooted: Rooted = "known"
     metas: Mapping[Path, DocumentFacts] = field(default_factory=dict)
-    now: datetime | None = None
+    clock: Callable[[], datetime | None] = _no_time
     file_names: Callable[[], Mapping[str, str]] | None = None
     listing: Callable[[], Sequence[str] | None] | None = None
     renames: Callable[[], Sequence[Renamed]] | None = None

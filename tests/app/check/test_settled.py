@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,24 @@ def test_x10_a_schema_is_what_findings_rest_on(corpus: tuple[Path, Path], later:
         assert analysed == expected
     put(root, "front.json", '{"required": ["owner"]}')
     assert {each.rule for each in found(root, cache)} == {"schema-mismatch"}
+
+
+def test_x10_findings_that_rest_on_the_time_settle_nothing(
+    corpus: tuple[Path, Path], later: None, analysed: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    """X10. Only a rule that asks for the time rests on it: the dialect of a document alone does not."""
+    root, cache = corpus
+    put(root, "meta.mda", '---\nglobs: ["*.md"]\naudience: [all]\n---\n')
+    for expected in ([3], []):
+        analysed.clear()
+        assert found(root, cache) == ()
+        assert analysed == expected
+    tomorrow = datetime.now(UTC) + timedelta(days=2)
+    put(root, "meta.mda", f'---\nglobs: ["*.md"]\nexpired-date: {tomorrow:%Y-%m-%d}\n---\n')
+    for expected in ([3], [3]):
+        analysed.clear()
+        assert found(root, cache) == ()
+        assert analysed == expected
 
 
 def test_x10_another_way_of_checking_is_another_check(corpus: tuple[Path, Path], later: None, analysed: list[int]):

@@ -39,19 +39,20 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
 @RULES.part_among(of=expired_document)
 def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a document that inherits an expiry date in the past. The finding points at its beginning."""
-    if corpus.now is None or not corpus_names(corpus).derived(_FIELD, "lent", lambda: _is_lent(corpus)):
+    if not corpus_names(corpus).derived(_FIELD, "inherited", lambda: _is_inherited(corpus)):
         return
-    found = _lent(corpus, path, facts, corpus.now)
+    now = corpus.clock()
+    found = _expired(corpus, path, facts, now) if now is not None else None
     if found is not None:
         yield found
 
 
-def _is_lent(corpus: Corpus) -> bool:
+def _is_inherited(corpus: Corpus) -> bool:
     known = (each for each in (*corpus.entries.values(), *corpus.metas.values()) if each.dialect == "magi")
     return any(cast("CorpusFacts", each.extra)["lends"].get(_FIELD) for each in known if "lends" in each.extra)
 
 
-def _lent(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:
+def _expired(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:
     from prosa.dialects.reading import open_document  # only here: few projects inherit expiry dates
     from prosa.rules.meta_files import inherited_in
 
