@@ -145,6 +145,22 @@ def test_the_list_the_status_the_export_and_the_end_of_a_batch(folder: Path):
     assert batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)[0] == 0  # the same command goes on all the same
 
 
+def test_x29_every_file_that_a_batch_wrote_and_left_unchanged_is_its_own(folder: Path):
+    """An export to another file takes nothing from the first one; a changed one is refused with what to do."""
+    (folder / "replies.jsonl").write_text(replies(2))
+    words = ("label.md", "--rows", "rows.csv", *SCRIPT, "--output", "out.jsonl", "--max-failures", "5")
+    assert batch(folder, *words)[0] == 1
+    for number in range(20):
+        assert batch(folder, "label", "--export", f"other-{number % 3}.jsonl")[0] == 0
+    status, at = batch(folder, "label", "--retry-failed", "-o", "out.jsonl", *SCRIPT)
+    assert status == 0, at.err
+    assert len((folder / "out.jsonl").read_text().splitlines()) == 3
+    (folder / "out.jsonl").write_text("mine\n")
+    status, at = batch(folder, "label", "--retry-failed", "-o", "out.jsonl", *SCRIPT)
+    assert status == 2 and "move it away, or name another file" in at.err
+    assert (folder / "out.jsonl").read_text() == "mine\n"
+
+
 def test_a_plan_asks_nobody_and_writes_nothing(folder: Path):
     status, at = batch(folder, "label.md", "--rows", "rows.csv", "--plan", "--format", "json")
     plan = json.loads(at.out)

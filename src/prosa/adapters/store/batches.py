@@ -36,6 +36,9 @@ _REPLACE_ROW = insertion(
 )
 _RESULT = "SELECT number, job, state, kind, error, output, cost, calls, seconds, attempts FROM run"
 
+MOST_WRITTEN = 16
+"""Files of results of one batch that are known again."""
+
 BEGUN, DONE, FAILED, AGAIN = 1, 2, 3, 4
 """What is known of a row: a process was at it; it has its output; it failed; it failed and may be tried again."""
 
@@ -126,8 +129,11 @@ def count_spent(connection: Database, batch: str, spent: int) -> None:
 
 
 @deferred
-def note_written(connection: Database, batch: str, written: str) -> None:
-    """Remember what was written of a batch, so that it is known again."""
+def note_written(connection: Database, batch: str, path: str, digest: str) -> None:
+    """Remember a file that was written of a batch, so that it is known again: the last `MOST_WRITTEN` of them."""
+    row = connection.execute("SELECT written FROM batch WHERE id = ?", (batch,)).fetchone()
+    others = [each for each in (row[0] or "").split("\n") if each and not each.startswith(f"{path} ")] if row else []
+    written = "\n".join((*others[1 - MOST_WRITTEN :], f"{path} {digest}"))
     connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
 
 

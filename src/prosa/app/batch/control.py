@@ -59,7 +59,7 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
     if output.exists() and not output.is_file():
         raise BatchRefused(f"{output} is not a regular file", hint="name one in its place")
     found = file_digest(output)
-    if found and (batch is None or batch.written != _mark(output, found)):
+    if found and (batch is None or f"\n{output.absolute()} {found}\n" not in f"\n{batch.written}\n"):
         message = f"{output} is there already, and is not what this batch wrote last"
         raise BatchRefused(message, hint="move it away, or name another file with --output")
     return found
@@ -83,7 +83,7 @@ def write_results(
             replace_with(failures, ())  # what failed before has been done since
     writer = writer_of(store)
     try:
-        writer.do(batches.note_written(batch.id, _mark(output, digest))).result()
+        writer.do(batches.note_written(batch.id, str(output.absolute()), digest)).result()
     finally:
         writer.release()
     return BatchFiles(output, failures if failed else None)
@@ -126,10 +126,6 @@ def _first(found: Iterator[RowResult]) -> Iterator[RowResult]:
     for each in found:
         yield each
         return
-
-
-def _mark(output: Path, digest: str) -> str:
-    return f"{output.absolute()} {digest}"
 
 
 def batch_list(store: StorePlace) -> list[BatchStatus]:
