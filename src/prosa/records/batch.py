@@ -180,9 +180,9 @@ class BatchRecord(Struct, frozen=True):
     JSON of how fields are made of columns; ``rows_from`` says where the rows were read, ``rows_sha`` what they were.
 
     ``total`` counts the rows, those that are refused too. ``granted`` is what all processes that were at it have drawn
-    of its budget, in billionths of a US dollar. ``written`` has a line for each file of results that was written,
-    the last one at the end: its path and its digest. ``reason`` says why it stopped. ``options`` is the JSON of `SharedOptions`, where several
-    workers may be at it.
+    of its budget, in billionths of a US dollar. ``written`` has a line for each file of results
+    that was written, the last one at the end: its path and its digest. ``reason`` says why it stopped. ``options`` is
+    the JSON of `SharedOptions`, where several workers may be at it.
     """
 
     id: str

@@ -96,5 +96,10 @@ def _server(server: ServerConfig) -> dict[str, Value]:
 
 
 def stamp(moment: datetime) -> str:
-    """Return a moment in the form of records: UTC to the millisecond, so that texts sort as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return a moment in the form of records: UTC to the millisecond, so that texts sort as times do. One that is
+    outside the calendar in UTC becomes its first or last."""
+    try:
+        found = moment.astimezone(UTC)
+    except OverflowError:
+        found = (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -176,6 +177,32 @@ def test_x25_anything_else_is_no_moment(text):
         return
     with pytest.raises(ValueError):
         moment(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9999-12-31T12:00Z", "9999-12-31T12:00:00.000Z"),
+        ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999Z"),
+        ("0001-01-01T00:00+14:00", "0001-01-01T00:00:00.000Z"),
+        ("9999999999h", stamp(NOW - timedelta(days=100_000))),
+        ("99999999999d", stamp(NOW - timedelta(days=100_000))),
+    ],
+)
+def test_x25_a_moment_may_be_any_of_the_calendar(text, expected):
+    """Some are outside of it in UTC, such as the last day in a zone behind it; no age is too large."""
+    assert moment(text, NOW) == expected
+
+
+@pytest.mark.parametrize("zone", ["<-12>12", "<+14>-14"])
+def test_x25_any_day_is_one_wherever_the_machine_is(tmp_path, zone, monkeypatch):
+    with monkeypatch.context() as there:
+        there.setenv("TZ", zone)
+        time.tzset()
+        for day in ("9999-12-31", "9999-12-31T23:00", "0001-01-01"):
+            assert prosa("runs", "--since", day, environ=user(tmp_path))[0] == 0
+            assert prosa("mail", "to", "--since", day, environ=user(tmp_path))[0] == 0
+    time.tzset()
 
 
 def many(path, number):

@@ -205,15 +205,19 @@ def _keep(path: StorePlace, costs: Mapping[str, float], day: str) -> None:
         writer.release()
 
 
+MOST_DAYS = 100_000
+"""A larger age is older than all runs."""
+
+
 def moment(text: str, now: datetime) -> str:
     """Return a moment as records have it, from an age such as 7d or 12h, or from a date with or without a time. Raises
     ValueError for anything else."""
     text = text.strip()
     if text.endswith("d") and text[:-1].isdigit():
-        return stamp(now - timedelta(days=min(int(text[:-1]), 100_000)))
+        return stamp(now - timedelta(days=min(int(text[:-1]), MOST_DAYS)))
     age = seconds(text) if text[-1:].isalpha() else None
     if age is not None:
-        return stamp(now - timedelta(seconds=age))
+        return stamp(now - timedelta(seconds=min(age, MOST_DAYS * 86_400)))
     found = datetime.fromisoformat(text)
     return stamp(found if found.tzinfo else found.replace(tzinfo=now.astimezone().tzinfo))
 
