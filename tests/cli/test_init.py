@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -291,3 +293,32 @@ def test_settings_of_a_pyproject_are_not_put_out_of_force(folder: Path):
     assert "left alone: prosa.toml: pyproject.toml has [tool.prosa], which would count no more" in err
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     assert init("--only", "settings")[1] == "wrote prosa.toml\n"
+
+
+def test_x44_what_counts_only_at_the_top_of_a_repository_is_not_written_below_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A package of a monorepo: GitHub and pre-commit would not look there. The text to add is for this package."""
+    (folder / ".git").mkdir()
+    package = folder / "packages" / "my.ferries"
+    (package / "tapes").mkdir(parents=True)
+    monkeypatch.chdir(package)
+    status, out, err = init()
+    assert status == 0 and out.splitlines() == [
+        f"wrote {each}" for name, each in PARTS.items() if name not in ("hook", "workflow")
+    ]
+    for name in ("hook", "workflow"):
+        assert f"left alone: {folder / PARTS[name]}: counts only there, and `init` writes into . alone" in err
+        assert not (package / PARTS[name]).exists() and not (folder / PARTS[name]).exists()
+    told = json.loads(init("--only", "hook", "--ci", "--format", "json")[1])["left"]
+    hook, workflow = (yaml.safe_load(each["by_hand"]) for each in told)
+    pattern = re.compile(hook[0]["hooks"][0]["files"])
+    assert pattern.search("packages/my.ferries/docs/a.md") and not pattern.search("packages/my_ferries/a.md")
+    runs = [each.get("run", "") for each in workflow["jobs"]["prosa"]["steps"]]
+    assert any(each.startswith("prosa check packages/my.ferries --format") for each in runs)
+    assert any("prosa test packages/my.ferries --replay packages/my.ferries/tapes --format" in each for each in runs)
+    assert told[1]["by_hand"].count("hashFiles('packages/my.ferries/tapes/**')") == 2
+    (folder / PARTS["hook"]).write_text(f"repos:\n{told[0]['by_hand']}")
+    assert "names prosa already" in init("--only", "hook")[2]
+    monkeypatch.chdir(folder)
+    assert init("--ci")[1] == f"wrote {PARTS['workflow']}\n"

@@ -7,6 +7,7 @@ left unchanged.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -96,7 +97,50 @@ def _parts(reader: RootedFiles, folder: Path, name: str, hosts: Sequence[Host]) 
     elif name == "skill":
         yield from (_part(reader, name, folder / each / SKILL) for each in skill_folders(folder, SKILL, hosts))
     else:
-        yield _part(reader, name, folder / PARTS[name])
+        top = _repository(reader.real(folder)) if name in _FROM_THE_TOP else None
+        yield _part(reader, name, folder / PARTS[name]) if top is None else _part_of_top(reader, name, folder, top)
+
+
+def _repository(folder: Path) -> Path | None:
+    """Return the top folder of the git repository around a folder, a real path; None where that is the folder itself,
+    and where there is none."""
+    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    return top if top != folder else None
+
+
+def _part_of_top(reader: RootedFiles, name: str, folder: Path, top: Path) -> Part:
+    """Return a part of which only the file in the top folder of the repository counts: the text for it, which is not
+    written, since that folder is no part of the project."""
+    path, below = top / PARTS[name], reader.real(folder).relative_to(top).as_posix()
+    reader = RootedFiles(top)
+    if path.is_file() and reader.inside_root(path) and "prosa" in reader.read(path).text:
+        return Part(name, path, why="names prosa already")
+    text = _template(Path(PARTS[name]).name.lstrip("."))
+    for before, after in _FROM_THE_TOP[name](below):
+        text = text.replace(before, after)
+    return Part(name, path, why=f"counts only there, and `init` writes into {folder} alone", by_hand=text)
+
+
+def _workflow_below(folder: str) -> tuple[tuple[str, str], ...]:
+    """Return what a workflow says instead for a folder: annotations need paths from the top of the repository."""
+    word, quoted = shlex.quote(folder), folder.replace("'", "''")
+    return (
+        ("prosa check ", f"prosa check {word} "),
+        ("prosa test --replay tapes ", f"prosa test {word} --replay {shlex.quote(f'{folder}/tapes')} "),
+        ("hashFiles('tapes/**')", f"hashFiles('{quoted}/tapes/**')"),
+    )
+
+
+def _hook_below(folder: str) -> tuple[tuple[str, str], ...]:
+    """Return what a hook says instead for a folder."""
+    return (("files: ", f"files: ^{re.escape(folder)}/.*"),)
+
+
+_FROM_THE_TOP: Mapping[str, Callable[[str], tuple[tuple[str, str], ...]]] = {
+    "hook": _hook_below,
+    "workflow": _workflow_below,
+}
+"""The parts that GitHub and pre-commit read only in the top folder of a repository, and their texts for a folder."""
 
 
 def _instructing(reader: RootedFiles, folder: Path, file: Instructions) -> Part:
