@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if Path(args.what).is_dir():
         raise WrongUse(f"{args.what} is a folder, not a document", hint="rename takes a document, or an id with --id")
     place = place_of(args.what)
-    with opened(place, args, console) as corpus:
+    with opened(place, args, console, _unreadable) as corpus:
         store = CorpusDocuments(corpus, given=args.root is not None)
         journal = Journal.of(corpus.root, console.environ)
         _say_unfinished(journal, args, console)
@@ -66,6 +66,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             carry_out(plan, corpus.root, journal)
         _print(plan, unreadable, args, console)
     return 0
+
+
+def _unreadable(root: Path, problem: FileProblem) -> str:
+    return f"{_below(root, problem.path)} {problem.reason}; references in it stay as they are"
 
 
 def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: KnownRecords) -> Move:
@@ -152,8 +156,6 @@ def _print(plan: Plan, unreadable: list[tuple[str, str]], args: argparse.Namespa
         console.out(render_move(plan), end="")
     for note in plan.notes:
         console.note(f"note: {note_line(note)}")
-    for path, reason in unreadable:
-        console.err(f"warning: {path} {reason}; references in it stay as they are")
     if not args.diff:
         console.out(move_summary(plan, written=not args.dry_run))
 

@@ -259,6 +259,8 @@ def test_rename_says_which_documents_it_cannot_read(call: Call):
     assert status == 0
     assert "warning: bad.md is not UTF-8 text" in at.err
     assert "references in it stay as they are" in at.err
+    assert at.err.count("bad.md") == 1
+    assert call("rename", "bad.md", "good.md")[1].err.count("bad.md is not UTF-8 text") == 1
 
 
 @pytest.mark.parametrize(
