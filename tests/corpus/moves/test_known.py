@@ -6,16 +6,20 @@ import posixpath
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from prosa.app.corpus.documents import CorpusDocuments
 from prosa.corpus.moves import Move, MoveRefused, Plan, plan_move
+from prosa.corpus.moves.checks import ReadingSummary, check_result
 from prosa.corpus.moves.world import KnownWorld, World
-from prosa.graph.record import Record
+from prosa.graph.record import Record, Reference
 from tests.corpus.moves.corpora import corpora, paths
 from tests.corpus.moves.disk import shelf_of, write
 from tests.depth import examples
+
+SAID = Reference("inline", "c.md", "path", 0, 4, 3)
 
 
 class InMemory(CorpusDocuments, frozen=True):
@@ -75,3 +79,22 @@ def test_a_move_that_makes_another_site_looks_at_all_records(tmp_path: Path):
         for new in ("index.md", "site/other.md", "other/index.md"):
             move = Move("site/index.md", new)
             assert planned(move, store) == planned(move, InMemory(store.corpus))
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        ((), "`c.md` in line 3 is none at CLAUDE.md, or one of another kind"),
+        ((SAID._replace(kind="stem", target="x.md"),), "`c.md` in line 3 is none"),
+        ((SAID, SAID._replace(target="d.md", line=5)), "`d.md` in line 5 is one at CLAUDE.md alone"),
+    ],
+)
+def test_x19_a_refused_move_names_the_reference_that_differs(after: tuple[Reference, ...], reason: str):
+    """Where another name makes another reading of the same text."""
+    move = Move("AGENTS.md", "CLAUDE.md")
+    old = Record(move.path, "context", references=(SAID,))
+    new = Record(move.new_path, "context", references=after)
+    same = ReadingSummary("context", ())
+    with pytest.raises(MoveRefused) as refused:
+        [*check_result(move, World.of([old]), World.of([new]), {old.path: (same, same)})]
+    assert f"AGENTS.md would not read back with the same references: {reason}" in refused.value.message

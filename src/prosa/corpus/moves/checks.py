@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 
 from msgspec import Struct
 
@@ -130,7 +131,8 @@ def _check_problems(path: str, was: ReadingSummary, now: ReadingSummary) -> None
 def _check_references(move: Move, before: World, after: World, old: Record, new: Record) -> Iterator[Note]:
     pairs = list(zip(old.references, new.references, strict=False))
     if len(old.references) != len(new.references) or any(_said(was) != _said(now) for was, now in pairs):
-        raise MoveRefused(f"{old.path} would not read back with the same references", "choose another name")
+        message = f"{old.path} would not read back with the same references: {_difference(old, new)}"
+        raise MoveRefused(message, "choose another name")
     for was, now in pairs:
         earlier, found = before.resolve(old, was), after.resolve(new, now)
         if earlier.to is None and _as_lost(old, was, new, now, move):
@@ -142,6 +144,16 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
                 "document after the move",
                 "choose another name, or write that reference in another way first",
             )
+
+
+def _difference(old: Record, new: Record) -> str:
+    """Return the first reference that a text has only at one of its two paths."""
+    for was, now in zip_longest(old.references, new.references):
+        if was is None:
+            return f"`{now.target}` in line {now.line} is one at {new.path} alone"
+        if now is None or _said(was) != _said(now):
+            return f"`{was.target}` in line {was.line} is none at {new.path}, or one of another kind"
+    return ""
 
 
 def _said(reference: Reference) -> tuple[object, ...]:
