@@ -114,6 +114,32 @@ def test_x32_expectations_of_the_run():
     }
 
 
+@pytest.mark.parametrize(
+    ("record", "name", "meant"),
+    [
+        ({"contains": "a", "not_contain": "b"}, "not_contain", "not-contains"),
+        ({"type": "contains", "value": "a", "lenght": 3}, "lenght", "length"),
+        ({"file": "a.csv", "contian": "x"}, "contian", "contains"),
+        ({"changed": ["a"], "onlyy": True}, "onlyy", "only"),
+    ],
+)
+def test_x32_a_misspelt_word_beside_another_is_a_problem(record: object, name: str, meant: str):
+    """X32. It would decide nothing, and an answer pass that should fail."""
+    _, problems = evals({"id": 1, "prompt": "x", "assertions": [record]})
+    assert [(each.rule, each.message) for each in problems] == [
+        ("bad-assertion", f"`{name}` decides nothing; did you mean `{meant}`?")
+    ]
+    assert [each.misspelling and each.misspelling.meant for each in problems] == [meant]
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["weight", "comment", "metric", "failed", "tests", "tags", "evidence", "values", "notes", "title", "passed"],
+)
+def test_x32_a_field_of_another_tool_means_nothing(field: str):
+    assert only(assertions=[{"contains": "a", field: "x"}]).assertions == (Assertion("contains", {"contains": "a"}),)
+
+
 def test_x32_expectations_of_the_run_hold_together():
     """X32. The second assertion about the tools takes nothing away from the first."""
     tools = [{"tools": {"called": ["python"]}}, {"tools": {"called": ["a"], "not-called": ["skill_read"]}}]

@@ -36,6 +36,15 @@ _BESIDE: dict[str, str] = {"same_as": "same-as", "exists": "exists", "same-as": 
 
 _KIND, _VALUE = "type", ("value", "values", "pattern", "expected")
 
+_DECIDING = frozenset((*_WORDS, *_BESIDE))
+_FOREIGN = ("failed", "filter")
+"""Fields of other tools whose names are near to one of ours."""
+
+_FIELDS = (*_FOREIGN, *SENTENCES, "name", "id", _KIND, *_VALUE, *sorted(_DECIDING - MATCHERS.keys()), *MATCHERS)
+"""The last of several spellings is the one that is proposed."""
+
+_NEARLY = 0.8
+
 
 class Asserted(Struct):
     """What the assertions of a case say."""
@@ -75,6 +84,9 @@ class Asserted(Struct):
         name = _text(said, "name") or _text(said, "id")
         sentence = next((text for each in SENTENCES if (text := _text(said, each))), "")
         words = {each: node for each, node in said.items() if each in _WORDS} or _typed(said)
+        if words and (slips := [*_misspelt(said, record)]):
+            self.problems += slips
+            return
         kind = _text(said, _KIND).lower()
         if words:
             self._decided(words, name or sentence, record)
@@ -164,6 +176,17 @@ def _unknown_kind(kind: str, node: Node) -> Problem:
 
 def _known() -> Iterator[str]:
     yield from (*MATCHERS, JSON, *RUN, *FORMS)
+
+
+def _misspelt(said: dict[str, Node], record: Mapping) -> Iterator[Problem]:
+    """Yield the fields that are nearly a word, beside a word: they would decide nothing. Other fields belong to other
+    tools."""
+    for name in said:
+        guess = None if name in _FIELDS else nearest(name, _FIELDS, cutoff=_NEARLY)
+        entry = record.entry(name)
+        if guess in _DECIDING and entry is not None:
+            message = f"`{shown(name)}` decides nothing; did you mean `{guess}`?"
+            yield Problem("bad-assertion", message, entry.key.span, misspelling=Misspelling(name, guess))
 
 
 def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
