@@ -42,7 +42,7 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
-    from prosa.web.answer import Asgi
+    from prosa.asgi import Asgi
     from prosa.web.app import SiteApp
     from prosa.web.limits import Proxies
     from prosa.web.log import AccessLog, BackgroundLines

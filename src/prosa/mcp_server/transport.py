@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import json
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection
+from collections.abc import AsyncIterable, Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
@@ -32,6 +32,7 @@ from mcp_types import (
 from msgspec import Struct, field
 from pydantic import ValidationError
 
+from prosa.asgi import Asgi, Receive, RequestEvent, Scope, Send, Sent
 from prosa.data import Value
 from prosa.data.surrogates import has_surrogate
 from prosa.runtime.ports import Clock
@@ -165,7 +166,7 @@ def http_application(
 def _locked(inner: Asgi, token: str) -> Asgi:
     wanted = f"Bearer {token}".encode()
 
-    async def application(scope: Message, receive: Receive, send: Send) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and token:
             given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
             if not hmac.compare_digest(given, wanted):
@@ -177,11 +178,6 @@ def _locked(inner: Asgi, token: str) -> Asgi:
 
     return application
 
-
-Message: TypeAlias = dict[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Asgi: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 HEADER = b"mcp-session-id"
 
@@ -222,7 +218,7 @@ class Sessions(Struct):
     most_of_client: int = MOST_OF_CLIENT
     _open: OrderedDict[bytes, Session] = field(default_factory=OrderedDict)
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or live as long as the server."""
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
@@ -243,7 +239,7 @@ class Sessions(Struct):
         for name in idle:
             await self._end(name)
 
-    async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         looking = asyncio.create_task(self._look())
         try:
             await self.inner(scope, receive, send)
@@ -255,7 +251,7 @@ class Sessions(Struct):
             await self.clock.sleep(LOOK_SECONDS)
             await self.end_idle()
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = next((value for key, value in scope["headers"] if key == HEADER), b"")
         session = self._open.get(name)
         if session is None:
@@ -272,12 +268,12 @@ class Sessions(Struct):
         if scope["method"] == "DELETE":
             self._open.pop(name, None)
 
-    async def _begin(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request without a session. It may start one, which the answer names."""
         begun, refused = b"", False
         client = self.client((scope.get("client") or ("",))[0])
 
-        async def sending(message: Message) -> None:
+        async def sending(message: Sent) -> None:
             nonlocal begun, refused
             if message["type"] == "http.response.start" and message["status"] < 400:
                 begun = next((value for key, value in message["headers"] if key.lower() == HEADER), b"")
@@ -317,7 +313,7 @@ class Sessions(Struct):
     async def _end(self, name: bytes) -> None:
         """End a session as its client would."""
         self._open.pop(name, None)
-        scope: Message = {
+        scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
@@ -334,9 +330,9 @@ class Sessions(Struct):
         await self.inner(scope, _nothing, _unheard)
 
 
-async def _nothing() -> Message:
+async def _nothing() -> RequestEvent:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _unheard(_: Message) -> None:
+async def _unheard(_: Sent) -> None:
     return

@@ -8,20 +8,16 @@ off. How long a connection may stand still is the matter of `protocol`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.asgi import Asgi, Receive, ResponseBody, Scope, Send, Sent
 from prosa.regex import regex
 from prosa.site.negotiate import entity_tag, is_known
-
-Scope: TypeAlias = dict[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
-Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
-"""What the ASGI specification hands to an application; its messages are open dictionaries."""
 
 Header = tuple[bytes, bytes]
 Piece: TypeAlias = Callable[[int], bytes]
@@ -178,8 +174,6 @@ async def _send_pieces(send: Send, read: Piece, size: int, sent: int = 0) -> Non
         await send({"type": "http.response.body", "body": piece, "more_body": sent < size})
 
 
-Asgi: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 PIECE = 64 * 1024
 """Bytes of a body that are handed to a connection at once."""
 
@@ -232,16 +226,16 @@ class UnderWay(Struct):
         """Return ``send`` for one request, with large bodies in pieces. An application that makes bodies of values
         counts as so many ``copies`` of each."""
 
-        async def pacing(message: dict[str, Any]) -> None:
-            if len(message.get("body", b"")) > PIECE:
+        async def pacing(message: Sent) -> None:
+            if message["type"] == "http.response.body" and len(message.get("body", b"")) > PIECE:
                 await self._send_body(send, message, copies)
             else:
                 await send(message)
 
         return pacing
 
-    async def _send_body(self, send: Send, message: dict[str, Any], copies: int) -> None:
-        body: bytes = message["body"]
+    async def _send_body(self, send: Send, message: ResponseBody, copies: int) -> None:
+        body = message["body"]
         try:
             async with asyncio.timeout(None) as scope:
                 with self._counted(_Transfer(body, scope, copies)):

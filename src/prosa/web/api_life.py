@@ -6,13 +6,9 @@ An application without support, which raises or returns, is still served; one th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
 
-from prosa.web.answer import Scope
-
-Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
+from prosa.asgi import Asgi, RequestEvent, Scope, Sent
 
 END_SECONDS = 5.0
 """How long an application may take to end."""
@@ -22,27 +18,29 @@ class ApiLife:
     """The life of one application."""
 
     def __init__(self, api: Asgi, scope: Scope) -> None:
-        self._api, self._scope = api, dict(scope)
-        self._told: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-        self._said: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._api, self._scope = api, scope.copy()
+        self._events: asyncio.Queue[RequestEvent] = asyncio.Queue()
+        self._answers: asyncio.Queue[Sent | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> str:
         """Start the application. Return why it failed, or an empty text."""
         self._task = asyncio.create_task(self._run())
-        await self._told.put({"type": "lifespan.startup"})
-        said = await self._said.get()
-        return str(said.get("message") or "it failed") if said["type"] == "lifespan.startup.failed" else ""
+        await self._events.put({"type": "lifespan.startup"})
+        answer = await self._answers.get()
+        if answer is None or answer["type"] != "lifespan.startup.failed":
+            return ""
+        return str(answer.get("message") or "it failed")
 
     async def end(self) -> None:
         """Stop the application, and wait until it has stopped."""
         if self._task is None or self._task.done():
             return
-        await self._told.put({"type": "lifespan.shutdown"})
+        await self._events.put({"type": "lifespan.shutdown"})
         await asyncio.wait([self._task], timeout=END_SECONDS)
         self._task.cancel()
 
     async def _run(self) -> None:
         with suppress(Exception):
-            await self._api(self._scope, self._told.get, self._said.put)
-        await self._said.put({"type": "unknown"})
+            await self._api(self._scope, self._events.get, self._answers.put)
+        await self._answers.put(None)  # it ended without an answer

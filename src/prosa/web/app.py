@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prosa.app.options import say_nothing
-from prosa.web.answer import AGENT_COPIES, Receive, Scope, Send, send_answer
+from prosa.asgi import Asgi, Receive, Scope, Send
+from prosa.web.answer import AGENT_COPIES, send_answer
 from prosa.web.api_life import ApiLife
 from prosa.web.application import HttpApp, reader_or_refusal, refused, token_required
 from prosa.web.context import ANYBODY, Reader, Web
-from prosa.web.endpoints import Asgi, Request, Route, SiteParts
+from prosa.web.endpoints import Request, Route, SiteParts
 from prosa.web.indexes import Indexes
 from prosa.web.limits import NO_PROXIES, Guard, Proxies, Refusal
 from prosa.web.log import AccessLog

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable
 
 from prosa.app.options import say_nothing
+from prosa.asgi import Receive, Scope, Send
 from prosa.render.json import dump
 from prosa.render.page.chrome import POLICY, message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage, in_query
 from prosa.site.indexes import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
-from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, UnderWay, answer, header_of, send_answer
+from prosa.web.answer import NEVER, Answer, UnderWay, answer, header_of, send_answer
 from prosa.web.context import ANYBODY, Reader, SignIn, is_bearer
 from prosa.web.limits import NO_PROXIES, SAFE_METHODS, Guard, Proxies, Refusal, client_behind, client_of, is_proxy
 from prosa.web.log import PAUSE, AccessLog
@@ -95,8 +96,10 @@ class HttpApp:
             if message["type"] == "lifespan.startup":
                 writing = asyncio.create_task(self._write_log())
                 failure = await self.begin(scope)
-                kind = "failed" if failure else "complete"
-                await send({"type": f"lifespan.startup.{kind}", **({"message": failure} if failure else {})})
+                if failure:
+                    await send({"type": "lifespan.startup.failed", "message": failure})
+                else:
+                    await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
                 await self.end()
                 if writing is not None:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 from msgspec import Struct, field
 
 from prosa.app.site.discovery import links_of
+from prosa.asgi import Scope
 from prosa.render.page.model import Frame
 from prosa.site.discovery import Link
 from prosa.source.values import PartlyShown
-from prosa.web.answer import Scope, header_of
+from prosa.web.answer import header_of
 from prosa.web.limits import network_of
 from prosa.web.run.problem import MINUTE, too_many
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
+from prosa.asgi import Asgi, Receive, Scope, Send, Sent
 from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
-from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, header_of, send_answer
+from prosa.web.answer import NEVER, Answer, answer, header_of, send_answer
 from prosa.web.application import error
 from prosa.web.assets import page_asset
 from prosa.web.context import Reader, Web
@@ -22,8 +23,6 @@ from prosa.web.indexes import Indexes
 from prosa.web.limits import Refusal
 from prosa.web.nodes import Nodes, not_found
 from prosa.web.search import Graphs, around_of, search_answer
-
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SETTLE_SECONDS = 1.0
 """How long an answer about the whole site waits for a scan of the files."""
@@ -191,7 +190,7 @@ async def _handed_on(asked: Request, application: Asgi | None) -> int:
     """Let an application answer, and return the status that it sends."""
     status = 500
 
-    async def listening(message: dict[str, Any]) -> None:
+    async def listening(message: Sent) -> None:
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
@@ -199,7 +198,7 @@ async def _handed_on(asked: Request, application: Asgi | None) -> int:
 
     if application is None:
         return await nothing(asked)
-    await application(dict(asked.scope), asked.receive, listening)
+    await application(asked.scope.copy(), asked.receive, listening)
     return status
 
 

@@ -9,8 +9,9 @@ import asyncio
 import json
 from collections.abc import Mapping
 
+from prosa.asgi import Receive, Send
 from prosa.data import Plain
-from prosa.web.answer import NEVER, Receive, Send, answer
+from prosa.web.answer import NEVER, answer
 
 EVENTS = "text/event-stream"
 HEARTBEAT = 15.0

@@ -15,7 +15,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
-from prosa.web.answer import Scope, header_of
+from prosa.asgi import Scope
+from prosa.web.answer import header_of
 
 Proxies: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
 """The networks of proxies that the user trusts."""

@@ -15,7 +15,7 @@ from threading import Thread
 
 from msgspec import Struct, field
 
-from prosa.web.answer import Scope
+from prosa.asgi import Scope
 from prosa.web.limits import client_of
 
 BATCH = 200

@@ -21,6 +21,7 @@ from prosa.app.site.files import CHECK_SECONDS
 from prosa.app.site.live import LiveSite
 from prosa.app.site.neighbours import named_blocks, neighbourhood
 from prosa.app.site.unindexed import folder_now
+from prosa.asgi import Scope, Send
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import decoded, is_reserved
 from prosa.render.json import dump
@@ -33,19 +34,7 @@ from prosa.site.indexes import folder_above, listing_of
 from prosa.site.layout import Form, Neighbourhood, NodeView, twin_of
 from prosa.site.negotiate import MEDIA_TYPES, choose, json_of
 from prosa.source import FileProblem
-from prosa.web.answer import (
-    NEVER,
-    PRIVATE,
-    PUBLIC,
-    Answer,
-    Header,
-    Scope,
-    Send,
-    UnderWay,
-    answer,
-    header_of,
-    send_answer,
-)
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Header, UnderWay, answer, header_of, send_answer
 from prosa.web.application import error
 from prosa.web.assets import asset_answer
 from prosa.web.context import Reader, Web

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from prosa.asgi import Scope
 from prosa.web import endpoints
-from prosa.web.answer import Scope
 from prosa.web.endpoints import Route
 from prosa.web.limits import METHODS
 

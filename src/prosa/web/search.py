@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from prosa.app.site import picture
 from prosa.app.site.search import published_hits
+from prosa.asgi import Scope
 from prosa.corpus.search import Search
 from prosa.dialects.mdh.url import decoded
 from prosa.graph.selection import Selection
@@ -24,7 +25,7 @@ from prosa.render.page.chrome import FRAGMENT_HEADER, POLICY, hits_fragment, sea
 from prosa.render.page.model import SearchHit, SearchPage
 from prosa.site.indexes import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
-from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, answer, header_of
 from prosa.web.assets import INERT
 from prosa.web.context import Reader, Web
 from prosa.web.locate import document_at

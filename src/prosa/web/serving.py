@@ -14,8 +14,8 @@ from contextlib import nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from prosa.asgi import Asgi
 from prosa.source.url import is_loopback
-from prosa.web.endpoints import Asgi
 from prosa.web.limits import SPARE, ConnectionLimits
 
 if TYPE_CHECKING:

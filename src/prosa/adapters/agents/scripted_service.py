@@ -23,7 +23,6 @@ from urllib.parse import parse_qs, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.agents.asgi import Receive, Scope, Send
 from prosa.adapters.agents.reactions import Line, is_possible, lines_of, reply_to, text_of_line
 from prosa.adapters.agents.wires.chat import CHAT
 from prosa.adapters.agents.wires.exchange import (
@@ -39,6 +38,7 @@ from prosa.adapters.agents.wires.gemini import GEMINI, camel
 from prosa.adapters.agents.wires.messages import MESSAGES
 from prosa.adapters.agents.wires.responses import RESPONSES
 from prosa.adapters.providers.scripted import ScriptedReply
+from prosa.asgi import Receive, Scope, Send
 from prosa.data import Value
 from prosa.records.agent import WireName
 from prosa.regex import regex

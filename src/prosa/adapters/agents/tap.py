@@ -27,12 +27,12 @@ from urllib.parse import parse_qsl, urlencode
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.agents.asgi import Receive, Scope, Send
 from prosa.adapters.agents.box import RELAY_URL
 from prosa.adapters.agents.requests import AgentRequest, BadRequest, bounded, read_request
 from prosa.adapters.agents.sightings import Sightings, Watched
 from prosa.adapters.agents.table import KnownAgent
 from prosa.adapters.agents.upstream import Connection, PassedOn, Upstream
+from prosa.asgi import Receive, Scope, Send
 from prosa.data import Value
 from prosa.records.agent import AgentCall, AgentStep, WireName
 from prosa.regex import regex

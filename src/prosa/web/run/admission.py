@@ -10,11 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qsl
 
+from prosa.asgi import Receive, Scope
 from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
 from prosa.web import locate
-from prosa.web.answer import Receive, Scope, header_of
+from prosa.web.answer import header_of
 from prosa.web.run.problem import ClientGone, Refused
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from prosa.app.run.load import ready_program
 from prosa.app.runs import Job
 from prosa.app.site.published import unpublished
+from prosa.asgi import Receive, Scope, Send
 from prosa.data import Value
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.render.json import dump
@@ -20,7 +21,7 @@ from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Meter
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Receive, Scope, Send, answer, send_answer
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, answer, send_answer
 from prosa.web.run.admission import (
     csrf_of,
     document_below,

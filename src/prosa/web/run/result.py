@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct, field
 
 from prosa.app.scripts.run import text_of
+from prosa.asgi import Receive, Send
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.render.json import dump
@@ -22,7 +23,7 @@ from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArrived
 from prosa.runtime.messages import Meter
 from prosa.runtime.program import OutputForm
-from prosa.web.answer import NEVER, Answer, Receive, Send, answer
+from prosa.web.answer import NEVER, Answer, answer
 from prosa.web.event_stream import HEARTBEAT, begin_events, gone, send_event, written
 from prosa.web.run.problem import GONE, ClientGone, Pairs, taken
 

@@ -25,6 +25,7 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import driving
 from prosa.app.runs import Job
 from prosa.app.runs.record import OpenStore
+from prosa.asgi import Scope
 from prosa.data import Value
 from prosa.dialects.mdh.url import md_url
 from prosa.dialects.table import MARKDOWNLANG
@@ -34,7 +35,7 @@ from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.messages import Meter
-from prosa.web.answer import Answer, Scope, header_of
+from prosa.web.answer import Answer, header_of
 from prosa.web.run.problem import MINUTE, Refused, too_many
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from prosa.app.scripts.choose import ScriptNotRun, selection
 from prosa.app.scripts.load import load_scripts
+from prosa.asgi import Receive, Scope, Send
 from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice, takes_text
 from prosa.render.page.bodies import is_interactive
@@ -27,7 +28,7 @@ from prosa.runtime.messages import Meter
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
-from prosa.web.answer import Answer, Receive, Scope, Send, header_of, send_answer
+from prosa.web.answer import Answer, header_of, send_answer
 from prosa.web.event_stream import EVENTS
 from prosa.web.run.admission import (
     below,

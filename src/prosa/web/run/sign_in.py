@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
+from prosa.asgi import Receive, Scope, Send
 from prosa.regex import regex
 from prosa.render.page.chrome import sign_in_page
 from prosa.source.url import ESCAPED_SAFE
-from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
+from prosa.web.answer import NEVER, Answer, answer, send_answer
 from prosa.web.limits import client_of
 from prosa.web.run.admission import csrf_of, form_fields, read_body, require_intent, require_method
 from prosa.web.run.problem import GONE, ClientGone, Refused

@@ -20,6 +20,7 @@ from prosa.app.view.feedback import save_feedback, test_with_feedback
 from prosa.app.view.listing import PricesOf, listed, one_listed
 from prosa.app.view.shown import MAX_ROWS, shown_batch, shown_run
 from prosa.app.view.watch import StoreWatch
+from prosa.asgi import Receive, Scope, Send
 from prosa.records.listing import CONDITIONS, RECORD_KINDS, RecordFilter, RecordKind, RecordList
 from prosa.records.run import StorePlace
 from prosa.records.test import Feedback, Opinion
@@ -33,7 +34,7 @@ from prosa.render.report.runs import run_page
 from prosa.render.report.tests import PER_PAGE, test_pages
 from prosa.render.report.viewed import opinion_forms, viewed_page
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
+from prosa.web.answer import NEVER, Answer, answer, send_answer
 from prosa.web.application import HttpApp, reader_or_refusal, refused, token_required
 from prosa.web.assets import page_asset
 from prosa.web.context import Attempts, Reader, Sessions

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from msgspec import Struct, field
 
 from prosa.app.view.watch import StoreWatch
+from prosa.asgi import Receive, Send
 from prosa.data import Value
 from prosa.render.page.records import Lines
 from prosa.render.plain import safe
 from prosa.runtime.errors import StoreProblem
-from prosa.web.answer import Receive, Send
 from prosa.web.event_stream import HEARTBEAT, begin_events, gone, send_event, written
 from prosa.web.run.problem import GONE
 
