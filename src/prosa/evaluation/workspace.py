@@ -27,6 +27,7 @@ FORMS = ("file", "changed", "loaded", "command")
 MAX_TEXT = 16 * 1024 * 1024
 """Bytes of a file that is held against an expectation."""
 
+_EVALS = "evals/"
 _FILE_WORDS = ("exists", "json", "same-as")
 _MAX_SHOWN = 5
 
@@ -192,6 +193,11 @@ def _wrong_command(value: Value) -> Iterator[Mistake]:
     script = value[0] if isinstance(value, list) and value else value
     if isinstance(script, str) and (not script.endswith(".py") or not is_inside(script)):
         yield _wrong("/command", f"`{script[:60]}` is not a Python script below `evals/`")
+
+
+def script_path(script: str) -> str:
+    """Return the path of the script of a `command` below the folder of the skill."""
+    return f"{_EVALS}{script.removeprefix(_EVALS)}"
 
 
 def _wrong_file(words: Mapping[str, Value]) -> Iterator[Mistake]:

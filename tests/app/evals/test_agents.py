@@ -19,7 +19,7 @@ from prosa.records.agent import AgentTrace
 from prosa.render.tests import tests_json as report_json
 from prosa.render.tests import tests_text as report_text
 from prosa.render.tests_ci import tests_junit as report_junit
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.settings import Settings
 from tests.app.evals.in_agents import FakeAgents, changed, step, trace
 from tests.app.evals.skilled import Model, case, evals, skill, triggers
@@ -122,7 +122,14 @@ def test_x36_the_expectations_of_the_workspace_hold_or_say_what_is_wrong():
         loaded=("tide-times",),
         steps=(step("Write"),),
     )
-    found = report(by_side(good, trace(), OUT, b"b"))
+    lost = folder / "evals" / "none.py"
+    lost.write_text("")
+
+    def answered(task: AgentTask) -> tuple[AgentTrace, tuple[bytes, ...]]:
+        lost.unlink(missing_ok=True)
+        return good if task.skills else trace(), (OUT, b"b")
+
+    found = report(FakeAgents(answered))
     said = {one.case.assertions or one.case.workspace[0].name: one.attempts[0] for one in found.suites[0].cases}
     assert {name: each.outcome for name, each in said.items()} == {
         "same": "passed",
@@ -136,6 +143,13 @@ def test_x36_the_expectations_of_the_workspace_hold_or_say_what_is_wrong():
         "python": "passed",
     }
     assert str(said["script"].failures[0]).endswith("found high water: 06:12")
+
+
+@pytest.mark.parametrize("needs", [{"command": "none.py"}, {"file": "a.txt", "same-as": "evals/files/none.txt"}])
+def test_x36_no_agent_starts_where_a_file_that_an_assertion_needs_is_missing(needs: dict[str, Any]):
+    evals(skill(), case(assertions=[needs]))
+    with pytest.raises(ProgramRefused):
+        report(by_side(trace(), trace()))
 
 
 def test_x36_what_is_about_the_workspace_is_not_measured_in_the_own_loop():

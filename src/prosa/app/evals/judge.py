@@ -27,7 +27,7 @@ from prosa.data import JsonError, Value, items_of, members_of, parse_json
 from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
 from prosa.evaluation.report import Graded, Outcome, Reason
-from prosa.evaluation.workspace import Expected, LeftWorkspace, left_wrong
+from prosa.evaluation.workspace import Expected, LeftWorkspace, left_wrong, script_path
 from prosa.regex import regex
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import MOUNT
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
     from prosa.runtime.ports import Sandbox
     from prosa.runtime.program import Program
-
-EVALS = "evals"
-"""The folder of a skill with its cases and their scripts."""
 
 CHECK_SECONDS = 10.0
 CHECK_MEMORY = 128 * 1024 * 1024
@@ -134,7 +131,7 @@ class Checks(Struct):
         end well (X36)."""
         words = expected.words["command"]
         script, *arguments = [words] if isinstance(words, str) else [str(each) for each in items_of(words)]
-        script = f"{EVALS}/{script.removeprefix(f'{EVALS}/')}"
+        script = script_path(script)
         if not (left.skill / script).is_file():
             return Failure(expected.name, f"a script {script}", "no such file beside the skill")
         given = {"script": f"{MOUNT}/{script}", "argv": [script, *arguments], "stdin": "", "files": {}}

@@ -28,7 +28,8 @@ from prosa.dialects.fields import shown, type_name
 from prosa.evaluation.case import Assertion, joined_runs, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MATCHERS
-from prosa.evaluation.workspace import FORMS, Expected, form_of, workspace_mistakes
+from prosa.evaluation.workspace import FORMS, Expected, form_of, script_path, workspace_mistakes
+from prosa.source import Span
 
 _WORDS = (*MATCHERS, *ALIASES, JSON, *RUN, *FORMS)
 _BESIDE: dict[str, str] = {"same_as": "same-as", "exists": "exists", "same-as": "same-as", "only": "only"}
@@ -53,6 +54,7 @@ class Asserted(Struct):
     assertions: list[Assertion] = field(default_factory=list)
     run: dict[str, Value] = field(default_factory=dict)
     workspace: list[Expected] = field(default_factory=list)
+    beside: list[tuple[str, Span]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def take(self, node: Node, name: str) -> None:
@@ -144,6 +146,18 @@ class Asserted(Struct):
             said = plain[form]
             said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
             self.workspace.append(Expected(name or f"{form} {shown(said)}", form, plain))
+            self.beside += _beside(words)
+
+
+def _beside(words: dict[str, Node]) -> Iterator[tuple[str, Span]]:
+    """Yield the files beside the skill that an expectation of the workspace needs, each with its place."""
+    for name, node in words.items():
+        first = node.items[0] if isinstance(node, Items) and node.items else node
+        path = first.value if isinstance(first, Scalar) else None
+        if isinstance(path, str) and name == "command":
+            yield script_path(path), first.span
+        elif isinstance(path, str) and _BESIDE.get(name) == "same-as":
+            yield path, first.span
 
 
 def _typed(said: dict[str, Node]) -> dict[str, Node]:

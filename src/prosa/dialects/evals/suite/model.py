@@ -18,7 +18,7 @@ class EvalModel(Struct, frozen=True):
     """A case. ``name`` is its name in reports: its own, otherwise its id and the start of its prompt. ``questions``
     are the assertions for a grader, ``assertions`` those for a rule, ``run`` the expectations of the run. ``files``
     are paths with their places, ``laid`` where each of them stands in the workspace of an agent, and ``workspace`` is
-    what is expected of that."""
+    what is expected of that, ``beside`` the files beside the skill that this needs."""
 
     id: str
     name: str
@@ -31,6 +31,7 @@ class EvalModel(Struct, frozen=True):
     span: Span
     laid: tuple[str, ...] = ()
     workspace: tuple[Expected, ...] = ()
+    beside: tuple[tuple[str, Span], ...] = ()
 
     @property
     def asked(self) -> tuple[str, ...]:

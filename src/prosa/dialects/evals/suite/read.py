@@ -162,6 +162,7 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         entries["id"].value.span if "id" in entries else anchor,
         tuple(place for _, place, _ in files),
         tuple(said.workspace),
+        tuple(said.beside),
     )
     if not (model.asked or model.assertions or model.run or model.workspace or said.problems):
         message = "the case expects nothing of the answer: every answer passes"

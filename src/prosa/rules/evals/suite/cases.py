@@ -81,7 +81,7 @@ def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
     if folder is None or subject.files is None:
         return
     for each in subject.model.evals:
-        for written, span in each.files:
+        for written, span in (*each.files, *each.beside):
             if is_outside(written):
                 note = "a case gives files that lie below the folder of its skill"
                 yield Finding(f"`{shown(written)}` lies outside of the skill and is not read", span, (note,))
