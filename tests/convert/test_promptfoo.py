@@ -43,7 +43,7 @@ def converted(config: Any, **files: str) -> Result:
     path.write_text(config if isinstance(config, str) else json.dumps(config))
     result = convert_documents(list(read_sources([path], 10_000_000)), ConvertOptions("test"))[0]
     if not result.problem:
-        write_results([result], Path(), force=True, told=lambda _: None)
+        write_results([result], Path(), force=True, on_written=lambda _: None)
         it = desk()
         assert main(["check", *(str(each.path) for each in result.files)], it.console) == 0, it.out
     return result

@@ -65,8 +65,8 @@ def agree(
     stored = stored_agreement(console.environ)
     if stored.record is not None:
         when = f" on {stored.record.agreed_at}" if stored.record.agreed_at else ""
-        told = f"The agreement was already accepted{when} ({stored.path})."
-        console.out(_ACCEPTED if as_json else told)
+        message = f"The agreement was already accepted{when} ({stored.path})."
+        console.out(_ACCEPTED if as_json else message)
         return OK
     if stored.problem:
         console.note(f"note: {stored.problem}")

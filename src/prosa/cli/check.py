@@ -396,9 +396,9 @@ def _text(found: Sequence[Diagnostic], groups: Sequence[Group], console: Console
         return ""
     from prosa.app.check.digest import digest
 
-    told = digest(found, groups)
-    text = render_text(told.shown, color=console.color, brief=told.brief)
-    return "\n\n".join((text, *told.advice)) + "\n"
+    summary = digest(found, groups)
+    text = render_text(summary.shown, color=console.color, brief=summary.brief)
+    return "\n\n".join((text, *summary.advice)) + "\n"
 
 
 def _statistics(found: Sequence[Diagnostic], form: str) -> str:

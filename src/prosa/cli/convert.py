@@ -152,7 +152,7 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
             for each in files:
                 console.out(f"would write: {each.path or '<stdout>'}")
         return _refuse([why for why in reasons if why], console)
-    refused = write_results(results, folder, force=args.force, told=lambda path: console.note(f"wrote {path}"))
+    refused = write_results(results, folder, force=args.force, on_written=lambda path: console.note(f"wrote {path}"))
     return _refuse(refused, console)
 
 

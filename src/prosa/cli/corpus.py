@@ -50,11 +50,11 @@ def opened(
     place: Path | None,
     args: argparse.Namespace,
     console: Console,
-    told: Callable[[Path, FileProblem], str] | None = None,
+    explain: Callable[[Path, FileProblem], str] | None = None,
 ) -> Iterator[OpenCorpus]:
     """Return the corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that
-    cannot be read are named on stderr, in words of ``told`` where they mean more. Raises `WrongUse`, and `IndexProblem`
-    for an index that cannot be used."""
+    cannot be read are named on stderr, in words of ``explain`` where they mean more. Raises `WrongUse`, and
+    `IndexProblem` for an index that cannot be used."""
     from prosa.app.corpus.open import corpus_root, open_corpus
     from prosa.app.settings import settings_for
     from prosa.cli.progress import progress
@@ -81,7 +81,7 @@ def opened(
                 raise WrongUse(f"there is no index of {found.root} yet", hint="leave out --no-refresh: it is made")
             unreadable = found.report.unreadable
             for problem in unreadable[:MOST_WARNINGS]:
-                console.err(f"warning: {safe(told(found.root, problem) if told else str(problem))}")
+                console.err(f"warning: {safe(explain(found.root, problem) if explain else str(problem))}")
             if len(unreadable) > MOST_WARNINGS:
                 console.err(f"warning: {len(unreadable) - MOST_WARNINGS:,} more cannot be read; see: prosa index")
             yield found

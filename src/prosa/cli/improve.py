@@ -170,8 +170,8 @@ def _print(found: Improvements, args: argparse.Namespace, console: Console) -> N
     records = [each.record for each in found.parts]
     path = found.source.path
     if args.format == "json":
-        told = improvements_json(records, subject=path, proposal=found.proposal, cost=found.cost)
-        console.out(json.dumps(told, ensure_ascii=False, indent=2))
+        data = improvements_json(records, subject=path, proposal=found.proposal, cost=found.cost)
+        console.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
     for each in found.parts:
         console.out("\n".join(improvement_lines(each.record, each.comparison)))

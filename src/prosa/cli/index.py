@@ -109,9 +109,9 @@ def _lines(corpus: OpenCorpus, report: Refreshed) -> Iterator[str]:
     if report.healed:
         yield f"the old index {safe(report.healed)}; it was made anew"
     changes = (("added", report.added), ("changed", report.changed), ("removed", report.removed))
-    told = ", ".join(f"{count:,} {name}" for name, count in changes if count) or "nothing changed"
+    summary = ", ".join(f"{count:,} {name}" for name, count in changes if count) or "nothing changed"
     plural = "" if report.documents == 1 else "s"
-    yield f"{report.documents:,} document{plural} in {safe(str(corpus.root))}: {told} ({report.seconds:.2f} s)"
+    yield f"{report.documents:,} document{plural} in {safe(str(corpus.root))}: {summary} ({report.seconds:.2f} s)"
     if report.unreadable:
         yield f"not in the index ({len(report.unreadable):,}):"
         for each in report.unreadable[:MAX_UNREADABLE]:

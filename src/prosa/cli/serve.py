@@ -161,9 +161,9 @@ def _log(args: argparse.Namespace, console: Console) -> Iterator[tuple[AccessLog
 
     with ExitStack() as stack:
         place = _opened(args.access_log, stack) if args.access_log not in (None, "-") else None
-        told = stack.enter_context(_lines(_stderr(console)))
-        lines = told if place is None else stack.enter_context(_lines(lambda text: _write(place, text)))
-        yield AccessLog(lines.write), lambda text: told.write(safe(f"error: {text}"))
+        errors = stack.enter_context(_lines(_stderr(console)))
+        lines = errors if place is None else stack.enter_context(_lines(lambda text: _write(place, text)))
+        yield AccessLog(lines.write), lambda text: errors.write(safe(f"error: {text}"))
 
 
 def _opened(path: str, stack: ExitStack) -> int:

@@ -74,14 +74,14 @@ def write_markdown(
 ) -> NewDocument:
     """Return a document of such a form with these slots."""
     text, marks = body or write_body(piece, form, as_template, tells=tells)
-    told = [*notes]
+    written = [*notes]
     if piece.is_conversation:
-        told.append(Note("guessed", "roles", "the messages are the text of the document", "the body"))
+        written.append(Note("guessed", "roles", "the messages are the text of the document", "the body"))
     fields = own_and_slots(piece, form, rows, slots) | dict(more or {})
     return NewDocument(
         document(with_carry(fields, carry), text, bare=is_bare(piece), worded=piece.own_of(form).get(WORDED)),
         marks,
-        tuple(told),
+        tuple(written),
     )
 
 

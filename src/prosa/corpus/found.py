@@ -62,7 +62,7 @@ class FoundDocument(Struct, frozen=True):
     vault: bool = False
 
     @property
-    def told(self) -> str:
+    def hint_text(self) -> str:
         """What was known of the document before it was read: where that changes, it is read again."""
         return f"{self.hint} vault" if self.vault else self.hint
 

@@ -95,8 +95,8 @@ async def ask_settings(server: SessionServer, value: Value = None) -> None:
 def register_settings(server: SessionServer) -> None:
     """Register for changes of the user's settings, if the client supports it."""
     workspace = server.client_capabilities.workspace
-    told = workspace.did_change_configuration if workspace is not None else None
-    if told is not None and told.dynamic_registration:
+    capability = workspace.did_change_configuration if workspace is not None else None
+    if capability is not None and capability.dynamic_registration:
         options = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
         made = types.Registration("prosa:settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
         server.client_register_capability(types.RegistrationParams([made]))

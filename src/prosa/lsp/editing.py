@@ -79,7 +79,7 @@ def _action(action: Action, view: View) -> types.CodeAction:
 def _register_formatting(server: SessionServer) -> None:
     session = server.session
 
-    def told(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
+    def sent(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
         """Return the edits; if a document is left unchanged, report the reason."""
         if found is not None and found.problem:
             server.say(found.problem)
@@ -93,7 +93,7 @@ def _register_formatting(server: SessionServer) -> None:
             return found, [view.text_edit(each) for each in found.edits]
 
         made = await session.ask(params.text_document.uri, form)
-        return told(*made) if made is not None else None
+        return sent(*made) if made is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def some(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
@@ -103,11 +103,11 @@ def _register_formatting(server: SessionServer) -> None:
             return found, [view.text_edit(each) for each in found.edits]
 
         made = await session.ask(params.text_document.uri, form)
-        return told(*made) if made is not None else None
+        return sent(*made) if made is not None else None
 
 
 def _register_renaming(server: SessionServer) -> None:
-    """Register renaming, and that of files where the client tells of it."""
+    """Register renaming, and that of files where the client reports it."""
     _register_rename(server)
     workspace = server.client_capabilities.workspace
     files = workspace.file_operations if workspace is not None else None

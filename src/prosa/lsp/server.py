@@ -191,8 +191,8 @@ class ProsaServer(SessionServer):
 
     def _refuse(self, number: int | str | None, error: JsonRpcException) -> None:
         """Send an error. The library has no way to send one for a message whose id is not known."""
-        told = {"code": error.code, "message": error.message}
-        self.protocol._send_data({"jsonrpc": "2.0", "id": number, "error": told})  # noqa: SLF001
+        details = {"code": error.code, "message": error.message}
+        self.protocol._send_data({"jsonrpc": "2.0", "id": number, "error": details})  # noqa: SLF001
 
     def complain(self, words: str) -> None:
         """Say that something came that is no message."""

@@ -102,13 +102,13 @@ class Answers:
 
     async def _run(self, context: Context, offered: Offered, given: Value) -> types.CallToolResult:
         """Run a program; a cancelled request ends its run."""
-        meter, told = Meter(), _Progress(context)
+        meter, progress = Meter(), _Progress(context)
         try:
-            output = await self.programs.run(offered, given, meter, told)
+            output = await self.programs.run(offered, given, meter, progress)
         except (RunError, FileProblem) as error:
             return _failed(self._words(error))
         finally:
-            await told.close()
+            await progress.close()
         return _answered(output if isinstance(output, dict) else {"result": output})
 
     async def list_resources(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -165,14 +165,14 @@ class Answers:
             messages = await asyncio.to_thread(self.programs.messages, offered, given)
         except (RunError, ArgumentProblem) as error:
             raise MCPError(types.INVALID_PARAMS, self._words(error)) from None
-        told = [
+        prompt_messages = [
             types.PromptMessage(
                 role="assistant" if each.role == "assistant" else "user",
                 content=types.TextContent(type="text", text=each.content),
             )
             for each in messages
         ]
-        return types.GetPromptResult(description=offered.program.description, messages=told)
+        return types.GetPromptResult(description=offered.program.description, messages=prompt_messages)
 
     async def complete(self, _: object, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Return values of a prompt's argument, and paths of documents."""
@@ -279,11 +279,11 @@ def _object_schema(schema: Mapping[str, Value] | bool) -> dict[str, Value]:
 
 def _prompt(each: Offered) -> types.Prompt:
     fields = [field for field in describe_inputs(each.program.input_schema) if field.type in SCALARS or field.enum]
-    told = [
+    arguments = [
         types.PromptArgument(name=field.name, description=field.description or field.type, required=field.required)
         for field in fields
     ]
-    return types.Prompt(name=each.name, description=each.program.description, arguments=told)
+    return types.Prompt(name=each.name, description=each.program.description, arguments=arguments)
 
 
 def _answered(value: Mapping[str, Value]) -> types.CallToolResult:

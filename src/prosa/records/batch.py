@@ -137,8 +137,8 @@ def digest_of_rows(rows: Iterator[Row]) -> str:
     """SHA-256 of rows that have no bytes of their own."""
     found = hashlib.sha256()
     for row in rows:
-        told = [row.value, row.problem, *([row.unfit] if row.unfit else ())]
-        found.update(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
+        parts = [row.value, row.problem, *([row.unfit] if row.unfit else ())]
+        found.update(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
     return found.hexdigest()
 
 
@@ -229,8 +229,8 @@ class SharedOptions(Struct, frozen=True):
 
 def batch_id(closure: Sequence[tuple[str, str]], model: str, rows_sha: str, mapping: Mapping[str, Value]) -> str:
     """Return the id of a batch: the same program, model, rows and mapping are the same batch."""
-    told = json.dumps([list(map(list, closure)), model, rows_sha, mapping], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:_ID_DIGITS]
+    parts = json.dumps([list(map(list, closure)), model, rows_sha, mapping], sort_keys=True)
+    return hashlib.sha256(parts.encode()).hexdigest()[:_ID_DIGITS]
 
 
 class RowResult(Struct, frozen=True):
@@ -417,7 +417,7 @@ class RoundPart(Struct, frozen=True):
 
 
 class RemoteBatch(Struct, frozen=True):
-    """A batch as the service tells of it. ``done`` counts requests that are over, ``results`` say where they are.
+    """A batch as the service reports it. ``done`` counts requests that are over, ``results`` say where they are.
     One that was ``refused`` as a whole has done nothing, for ``reason``; one that was ``cancelled`` only a part.
     ``is_sure`` is False where the service cannot say whose batch it is before it has ended."""
 

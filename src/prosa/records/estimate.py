@@ -261,8 +261,8 @@ def _counted(text: str, model_name: str, models: Models | None) -> tuple[int, bo
 def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
     """Return about how many tokens a tool has in each request: services write tools in ways of their own for their
     models."""
-    told = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
+    declaration = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
+    text = json.dumps(declaration, ensure_ascii=False, separators=(",", ":"), default=dict)
     return _counted(text, model_name, models)[0]
 
 

@@ -1,4 +1,4 @@
-"""What a run would do, told without doing it: prompts, tools, imports, the schema as sent, limits, effects.
+"""What a run would do, without doing it: prompts, tools, imports, the schema as sent, limits, effects.
 
 In: a program, who would answer it and, if there is one, its input. Out: a `Plan`. No server is started, no site
 visited and no model asked, so the tools of sites are known by prefix only, and so are those of MCP servers that the
@@ -192,19 +192,19 @@ def first_request(program: Program, sent: tuple[Message, ...]) -> ModelRequest:
 
 
 def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
-    def told(spec: ToolSpec, kind: str, words: str | None = None, server: str | None = None) -> PlannedTool:
+    def planned(spec: ToolSpec, kind: str, words: str | None = None, server: str | None = None) -> PlannedTool:
         tokens = tool_tokens(spec, program.model_name, models)
         return PlannedTool(spec.name, kind, spec.description if words is None else words, tokens, server)
 
-    tools = [told(PYTHON_SPEC, "python", "CPython in the WebAssembly sandbox")] if program.python else []
-    tools += [told(spec, kind) for kind, spec in skill_specs(program.skills)]
-    tools += [told(spec, "mail") for spec in mail_specs(program)]
+    tools = [planned(PYTHON_SPEC, "python", "CPython in the WebAssembly sandbox")] if program.python else []
+    tools += [planned(spec, kind) for kind, spec in skill_specs(program.skills)]
+    tools += [planned(spec, "mail") for spec in mail_specs(program)]
     imports = ((each, program_tool_spec(each, tool_name(each.name))[0]) for each in program.imports)
-    tools += [told(ticket_spec(spec) if each.name in program.tickets else spec, "program") for each, spec in imports]
+    tools += [planned(ticket_spec(spec) if each.name in program.tickets else spec, "program") for each, spec in imports]
     for server in program.servers:
         if server.tools is not None and server.waits:
             specs = (server_tool_spec(worded(server.name, each)) for each in server.tools)
-            tools += [told(spec, "mcp", server=server.name) for spec in specs]
+            tools += [planned(spec, "mcp", server=server.name) for spec in specs]
         else:
             tools += _unknown_tools(server)
     return tools + (_site_tools(program.sites) if program.sites else [])

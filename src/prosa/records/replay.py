@@ -311,10 +311,10 @@ class Player(Struct):
     def _more(self, path: str, now: Request) -> str:
         """Return where else the same is recorded, and what redaction may have to do with it."""
         same = next((at for at, each in self._ordered() if at != path and _is_same(each.request, now)), "")
-        told = f"the same is recorded as call {same}" if same else ""
+        detail = f"the same is recorded as call {same}" if same else ""
         if self.recording.redacted:
-            told = "; ".join(filter(None, (told, _REDACTED)))
-        return told
+            detail = "; ".join(filter(None, (detail, _REDACTED)))
+        return detail
 
     def _missing(self, path: str, now: Request) -> ReplayDrift:
         """Return the error of a call that is not recorded, with the recorded one that is most like it."""

@@ -188,8 +188,8 @@ def stored_attempt(attempt: Attempt, *, full: bool = False) -> tuple[str, str | 
         beginning = data[:MOST].decode("utf-8", "ignore")
         attempt = replace(attempt, output=beginning, cut=Cut(len(data), sha256(data).hexdigest()))
     graded = tuple(replace(each, reason=each.reason[: MOST // len(attempt.graded)]) for each in attempt.graded)
-    told = replace(attempt, graded=graded, steps=(), files=_files(attempt.files, MOST_PICTURES if full else MOST))
-    return encode(told).decode(), encode(attempt.steps).decode() if full and attempt.steps else None
+    reduced = replace(attempt, graded=graded, steps=(), files=_files(attempt.files, MOST_PICTURES if full else MOST))
+    return encode(reduced).decode(), encode(attempt.steps).decode() if full and attempt.steps else None
 
 
 def _files(files: Sequence[OutputFile], most: int) -> tuple[OutputFile, ...]:

@@ -23,9 +23,9 @@ def ablation_text(found: AblationResult) -> str:
 
 
 def _section(each: SectionEffect) -> Iterator[str]:
-    told = each.compared.comparison
-    verdict = _VERDICTS.get(told.verdict, told.verdict)
-    difference = "" if told.p is None else f"{difference_words(told)}: "
+    comparison = each.compared.comparison
+    verdict = _VERDICTS.get(comparison.verdict, comparison.verdict)
+    difference = "" if comparison.p is None else f"{difference_words(comparison)}: "
     measured = "" if each.measured is None else f", {each.measured:+,.0f} measured in an attempt"
     yield f"  {safe(each.title)}: {difference}{verdict}"
     yield f"    about {each.tokens:,} tokens{measured}; {basis_words(each.compared)}"

@@ -70,8 +70,8 @@ def _matrix(audit: Audit) -> list[str]:
         cells = (sign(each, name).ljust(len(number)) for each, number in zip(tried, numbers, strict=True))
         lines.append(f"  {' '.join(cells)}  {short_name(name, MAX_NAME)}")
     for number, each in zip(numbers, tried, strict=True):
-        told = f"{len(each.noticed_by)} of {count_words(len(each.tried), 'case')}"
-        lines += wrapped(f"  {number}: {safe(each.section)}, about {each.tokens:,} tokens: noticed by {told}")
+        noticed = f"{len(each.noticed_by)} of {count_words(len(each.tried), 'case')}"
+        lines += wrapped(f"  {number}: {safe(each.section)}, about {each.tokens:,} tokens: noticed by {noticed}")
     for each in audit.mutants:
         if each.why:
             lines += wrapped(f"  not tried without {safe(each.section)}: {safe(each.why)}")

@@ -352,9 +352,14 @@ def _benchmark_object(
         found["run_summary"] = {**summary, "delta": delta}
         found["delta_values"] = values
     if benchmark.compared is not None:
-        told = benchmark.compared.comparison
+        comparison = benchmark.compared.comparison
         rates = [each.rate for each in benchmark.compared.sides]
-        found["prosa"] = {"verdict": told.verdict, "rates": rates, "p": told.p, "p_adjusted": told.p_adjusted}
+        found["prosa"] = {
+            "verdict": comparison.verdict,
+            "rates": rates,
+            "p": comparison.p,
+            "p_adjusted": comparison.p_adjusted,
+        }
     return found | {"notes": [*notes, *_about(benchmark, summary)]}
 
 

@@ -72,11 +72,11 @@ def improvements_json(
     records: Sequence[Improvement], *, subject: str, proposal: str, cost: float | None
 ) -> dict[str, Value]:
     """Return the searches of a subject as data: what was accepted first, else what was tried last."""
-    told = next((each for each in reversed(records) if each.accepted), records[-1])
+    record = next((each for each in reversed(records) if each.accepted), records[-1])
     return {
-        "accepted": told.accepted,
-        "p": told.p,
-        "look": told.look,
+        "accepted": record.accepted,
+        "p": record.p,
+        "look": record.look,
         "candidates": [_candidate_object(record, each) for record in records for each in record.candidates],
         "cost": cost,
         "subject": subject,

@@ -90,8 +90,8 @@ def _arrow(url: str, target: str, title: str) -> str:
 
 def _actions(node: SiteNode) -> Iterator[str]:
     for action in node.actions:
-        told = [f"{action.get('method', '')} {action.get('url', '')}".strip(), str(action.get("title", ""))]
-        yield safe(f"  {action.get('id') or '(no id)'}  {'  '.join(each for each in told if each)}")
+        parts = [f"{action.get('method', '')} {action.get('url', '')}".strip(), str(action.get("title", ""))]
+        yield safe(f"  {action.get('id') or '(no id)'}  {'  '.join(each for each in parts if each)}")
         if needs := "; ".join(_needs(action)):
             yield safe(f"    {needs}")
 

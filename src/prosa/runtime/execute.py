@@ -95,12 +95,12 @@ class Run(Struct, frozen=True):
                 task = await self._task(program, body, scope, stack, Tickets(program, mail, group))
                 return await run_loop(task, self.world)
         except BaseException as error:
-            told = first_error(error) if isinstance(error, BaseExceptionGroup) else error
-            if scope.depth and isinstance(told, RunError):
-                await mail.give_back(scope.path, told.message)
-            if told is error:
+            cause = first_error(error) if isinstance(error, BaseExceptionGroup) else error
+            if scope.depth and isinstance(cause, RunError):
+                await mail.give_back(scope.path, cause.message)
+            if cause is error:
                 raise
-            raise told from error
+            raise cause from error
 
     async def _task(
         self, program: Program, body: str, scope: Scope, stack: AsyncExitStack, tickets: Tickets | None = None

@@ -135,8 +135,8 @@ def linked_markdown(header: str) -> str:
     """Return the destination that an HTTP `Link` header names for the Markdown of a page (RFC 8288); empty without
     one."""
     for target, parameters in _LINK.findall(header[:MAX_PENDING]):
-        told = parameters.lower()
-        if re.search(r';\s*rel="?[^";]*\balternate\b', told) and re.search(r';\s*type="?text/markdown\b', told):
+        lowered = parameters.lower()
+        if re.search(r';\s*rel="?[^";]*\balternate\b', lowered) and re.search(r';\s*type="?text/markdown\b', lowered):
             return str(target).strip()
     return ""
 

@@ -98,7 +98,7 @@ def beside_files(made: BesideSite) -> Iterator[Built]:
         yield Built(file_of(view.url, "markdown"), view.markdown)
     urls = made.found.urls
     rows = [row._replace(url=urls[row.path]) for row in site.index.catalogue.rows if row.path in urls]
-    told = indexes.overview(
+    overview = indexes.overview(
         site.options.name,
         rows,
         base=base_of(web),
@@ -107,7 +107,7 @@ def beside_files(made: BesideSite) -> Iterator[Built]:
         static=True,
         indexed=False,
     )
-    yield Built("llms.txt", told.encode("utf-8", "replace"))
+    yield Built("llms.txt", overview.encode("utf-8", "replace"))
     skills = Skills(SiteSkills(site), site.index.notice)
     found = Discovery(site, skills, lambda: _pages(made), web.origin, web.prefix, web.mcp, indexes=False)
     for each in found.all():
@@ -131,8 +131,8 @@ def _told(view: NodeView, resolver: Resolver) -> NodeView:
     text = view.markdown.decode("utf-8")
     if linked == body or not text.endswith(body) or not view.body.endswith(body):
         return view
-    told = f"{text[: len(text) - len(body)]}{linked}"
-    return replace(view, markdown=told.encode("utf-8"), body=f"{view.body[: len(view.body) - len(body)]}{linked}")
+    markdown = f"{text[: len(text) - len(body)]}{linked}"
+    return replace(view, markdown=markdown.encode("utf-8"), body=f"{view.body[: len(view.body) - len(body)]}{linked}")
 
 
 def _links(document: Document, resolver: Resolver) -> Iterator[Edit]:

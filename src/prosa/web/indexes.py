@@ -119,8 +119,8 @@ def _full_pages(web: Web) -> Iterator[FullPage]:
         except FileProblem:
             view = None
         if view is not None:
-            told = for_agents(resolver_of(targets_of(site, view), web.prefix, place=place))
-            yield FullPage(row.title, f"{base}{twin_of(row.url, 'markdown')}", told.body)
+            linked = for_agents(resolver_of(targets_of(site, view), web.prefix, place=place))
+            yield FullPage(row.title, f"{base}{twin_of(row.url, 'markdown')}", linked.body)
 
 
 def _nodes(asked: Indexes) -> Answer:

@@ -92,8 +92,8 @@ def _json(page: SearchPage) -> str:
         {"title": hit.title, "url": page.frame.prefix + hit.url, "heading": hit.heading, "snippet": hit.snippet}
         for hit in page.hits
     ]
-    told = {"complaint": page.complaint} if page.complaint else {}
-    return dump({"query": page.query, "ready": page.ready and not told, **told, "hits": hits}) + "\n"
+    complaint = {"complaint": page.complaint} if page.complaint else {}
+    return dump({"query": page.query, "ready": page.ready and not complaint, **complaint, "hits": hits}) + "\n"
 
 
 def _markdown(page: SearchPage) -> str:

@@ -86,8 +86,8 @@ def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
     yield Built(file_of(view.url, "markdown"), told_view.markdown)
     if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
         yield Built(view.path, told_view.markdown)
-    told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
-    yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
+    node = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
+    yield Built(file_of(view.url, "json"), f"{dump(node)}\n".encode("utf-8", "replace"))
     yield Built(file_of(view.url, "html"), _html(web, targets))
 
 

@@ -39,11 +39,11 @@ State: TypeAlias = Literal["new", "below", "between"]
 
 
 class Joint(Struct, frozen=True):
-    """How text joins a file. ``lead`` is the separator, ``line_end`` the line end of the file, ``find`` returns the
-    place of lines written earlier, before the last line end. A line that starts with ``whole`` is never left
-    incomplete."""
+    """How text joins a file. ``separator`` returns what stands between them, ``line_end`` the line end of the file,
+    ``find`` the place of lines written earlier, before the last line end. A line that starts with ``whole`` is never
+    left incomplete."""
 
-    lead: Callable[[str], str]
+    separator: Callable[[str], str]
     line_end: Callable[[str], str]
     find: Callable[[list[str], str], Span | None]
     whole: str
@@ -64,7 +64,7 @@ class Below(Struct):
     lost: bool = False
     state: State = "new"
     _line_end: str = "\n"
-    _lead: str = ""
+    _separator: str = ""
     _written: list[str] = field(default_factory=list)
     _stamp: Stamp | None = None
     _origin: int = 0
@@ -97,7 +97,7 @@ class Below(Struct):
         """Return whether the file is exactly its old content followed by our text."""
         text = "".join(self.pieces)
         with _opened(self.path) as stream:
-            return self.state == "below" and self._read(stream) == before.encode() + self._bytes(self._lead + text)
+            return self.state == "below" and self._read(stream) == before.encode() + self._bytes(self._separator + text)
 
     def above(self) -> str:
         """Return the present text above ours. Raises `OSError` and `FileProblem`."""
@@ -144,9 +144,9 @@ class Below(Struct):
                 return
             self.lost = True
         self.state, self._written = "new", []
-        self._line_end, self._lead = self.joint.line_end(text), self.joint.lead(text)
+        self._line_end, self._separator = self.joint.line_end(text), self.joint.separator(text)
         self._origin = len(text.encode())
-        self._start = self._origin + len(self._bytes(self._lead))
+        self._start = self._origin + len(self._bytes(self._separator))
 
     def _take_away(self, stream: FileIO, size: int) -> None:
         """Remove our text, to write it again."""
@@ -157,7 +157,7 @@ class Below(Struct):
 
     def _put_below(self, stream: FileIO) -> None:
         text = "".join(self.pieces[len(self._written) :])
-        data = self._bytes(self._lead + text if self.state == "new" else text)
+        data = self._bytes(self._separator + text if self.state == "new" else text)
         size = os.fstat(stream.fileno()).st_size
         self._stamp = None
         if not (self._is_across(data, size) and self._replaced(stream, data)):

@@ -62,8 +62,8 @@ def scan(
             raise FileProblem(root, "too-large", f"holds more than {most:,} documents")
     named = (lambda path: hint(files.real(path))) if hint is not None else None
     inside = sorted({_below(top, each) for each in vaults})
-    told = f"{hints} {inside}" if inside else hints
-    return Scan(Folders(top, stamps, named, inside), at_ns, tuple(problems), told, tuple(links))
+    settings = f"{hints} {inside}" if inside else hints
+    return Scan(Folders(top, stamps, named, inside), at_ns, tuple(problems), settings, tuple(links))
 
 
 def _below(top: str, folder: str) -> str:
@@ -80,11 +80,11 @@ def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProb
             problems.append(_no_text(entry.path))
             continue
         try:
-            told = entry.stat() if _TELLS_ALL else os.stat(entry.path)
+            status = entry.stat() if _TELLS_ALL else os.stat(entry.path)
         except OSError as error:
             problems += _unreadable(entry.path, error)
         else:
-            found[name] = told.st_size, told.st_mtime_ns, told.st_ctime_ns, told.st_ino
+            found[name] = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
     for link in listed.links:
         stamp = stamp_of(Path(link))
         if isinstance(stamp, FileProblem):

@@ -72,7 +72,7 @@ def _paths(found: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[s
         for each in found:
             yield frozenset(path for _, path in each)
     except OSError as error:
-        raise NoWatcher(f"the system does not tell of changes: {error.strerror or error}") from None
+        raise NoWatcher(f"the system does not report changes: {error.strerror or error}") from None
 
 
 class Watcher:
@@ -86,7 +86,7 @@ class Watcher:
         self.folder, self.failure = folder, ""
         self._on_change = on_change
         self._changed: set[str] | None = None
-        self._begun, self._stop, self._lock = False, Event(), Lock()
+        self._is_watching, self._stop, self._lock = False, Event(), Lock()
         self._thread = Thread(target=self._gather, name="prosa-watch", daemon=True)
         self._thread.start()
 
@@ -95,7 +95,7 @@ class Watcher:
         once after that, after too many changes, and if nothing can be watched."""
         with self._lock:
             found = self._changed
-            self._changed = set() if self._begun and not self.failure else None
+            self._changed = set() if self._is_watching and not self.failure else None
         return None if found is None else frozenset(found)
 
     def put_back(self, paths: Collection[str] | None) -> None:
@@ -120,7 +120,7 @@ class Watcher:
     def _gather(self) -> None:
         try:
             for found in changes([self.folder], lambda _: True, stop=self._stop):
-                self._begun = True
+                self._is_watching = True
                 if found:
                     self._keep(found)
         except NoWatcher as error:

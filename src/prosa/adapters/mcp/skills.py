@@ -85,9 +85,9 @@ class ServedSkills(Struct):
             return []
         self.offered = frozenset((LOAD_TOOL, READ_TOOL))
         names: Value = {"type": "string", "enum": list(self.known), "description": "the name of the skill"}
-        told = (f"- {name}: {_line(each)}" for name, each in self.known.items())
+        lines = (f"- {name}: {_line(each)}" for name, each in self.known.items())
         about = f"Loads a skill of the MCP server {self.server} and gives its instructions. {CHOOSE}"
-        load = "\n".join((about.replace(f" with the tool `{LOAD_TOOL}`", ""), *told))
+        load = "\n".join((about.replace(f" with the tool `{LOAD_TOOL}`", ""), *lines))
         read = f"Reads a text file of a loaded skill of the MCP server {self.server}."
         path: Value = {"type": "string", "minLength": 1, "description": "a path below the folder of the skill"}
         return [

@@ -116,8 +116,8 @@ class AnthropicBatches(ServiceBatches):
                 raise ExchangeProblem("sent a line without a message", retryable=True)
             return LineResult(name, self._endpoint.secrets.reply(messages.WIRE.reply(message)))
         except ExchangeProblem as problem:
-            told = error_from_exchange(problem, self._endpoint)
-            return LineResult(name, None, told.message, told.retryable)
+            error = error_from_exchange(problem, self._endpoint)
+            return LineResult(name, None, error.message, error.retryable)
 
     async def cancel(self, remote: str) -> None:
         """Ask the service to cancel the requests that it has not started."""

@@ -127,8 +127,8 @@ class OpenAIBatches(ServiceBatches):
                 return LineResult(name, None, self._endpoint.redact(words)[:1000], code in _AGAIN)
             reply = self._reply(found.get("response"))
         except (ExchangeProblem, StatusProblem, ProviderError) as problem:
-            told = _told(problem, self._endpoint)
-            return LineResult(_name(line), None, told.message, told.retryable)
+            failure = _told(problem, self._endpoint)
+            return LineResult(_name(line), None, failure.message, failure.retryable)
         return LineResult(name, self._endpoint.secrets.reply(reply))
 
     def _reply(self, response: Value) -> ModelReply:

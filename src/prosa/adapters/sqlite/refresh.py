@@ -138,7 +138,7 @@ def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None 
 def is_known(found: FoundDocument, known: Mapping[str, Known]) -> bool:
     """Return whether a document looks as it did when it was read."""
     before = known.get(found.path)
-    return before is not None and before.stamp == found.stamp and before.hint == found.told
+    return before is not None and before.stamp == found.stamp and before.hint == found.hint_text
 
 
 def _is_same(connection: sqlite3.Connection, before: stamps.KnownStamps, scan: Scan, reading: Reading) -> bool:

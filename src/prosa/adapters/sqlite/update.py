@@ -95,13 +95,13 @@ def _put(new: Path, path: Path) -> None:
 
 class Before(Struct):
     """What documents were. ``names`` are the ids and paths by which they could be called; ``nodes`` are the MDH nodes
-    and folder pages among them, by path, dialect and canonical URLs; ``lenders`` says that one was a meta file."""
+    and folder pages among them, by path, dialect and canonical URLs; ``meta_files`` says that one was a meta file."""
 
     numbers: set[int] = field(default_factory=set)
     keys: list[tuple[Key, int]] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     nodes: set[tuple[str, str, str]] = field(default_factory=set)
-    lenders: bool = False
+    meta_files: bool = False
 
     def forget(self, connection: sqlite3.Connection, documents: Sequence[int]) -> None:
         """Note what documents were, and remove them."""
@@ -111,12 +111,12 @@ class Before(Struct):
 
     def _note(self, connection: sqlite3.Connection, number: int) -> None:
         columns = "SELECT own, path, dialect, canonical, globs IS NOT NULL FROM document WHERE id = ?"
-        own, path, dialect, canonical, lender = connection.execute(columns, (number,)).fetchone()
+        own, path, dialect, canonical, is_meta_file = connection.execute(columns, (number,)).fetchone()
         self.numbers.add(number)
         self.names |= {own, path}
         if dialect == "mdh" or may_stand(path):
             self.nodes.add((path, dialect, canonical))
-        self.lenders |= bool(lender)
+        self.meta_files |= bool(is_meta_file)
         keys = connection.execute("SELECT space, name FROM key WHERE document = ?", (number,))
         self.keys += [(Key(space, name), number) for space, name in keys]
 
@@ -139,7 +139,7 @@ each name."""
 class Update(Struct, dict=True):
     """One change. ``known`` are the documents of the index that it may touch, by path. ``written`` are the documents
     that were read and are in the index now, ``lost`` those that cannot be read, at the paths ``unread``; ``nodes`` are
-    the MDH nodes and folder pages among the former, ``lenders`` says whether there are meta files."""
+    the MDH nodes and folder pages among the former, ``meta_files`` says whether there are meta files."""
 
     connection: sqlite3.Connection
     reading: Reading
@@ -150,7 +150,7 @@ class Update(Struct, dict=True):
     unread: set[str] = field(default_factory=set)
     spooled: list[_Spooled] = field(default_factory=list)
     nodes: set[tuple[str, str, str]] = field(default_factory=set)
-    lenders: bool = False
+    meta_files: bool = False
 
     def run(self, changed: Sequence[FoundDocument], gone: Collection[str], scan: Scan) -> Refreshed:
         """Do it: reads ``changed``, forgets the documents at the paths ``gone``."""
@@ -183,7 +183,7 @@ class Update(Struct, dict=True):
         for found in documents:
             known = self.known.get(found.path)
             last += known is None
-            digest = known.digest if known is not None and known.hint == found.told else ""
+            digest = known.digest if known is not None and known.hint == found.hint_text else ""
             number = last if known is None else known.id
             items.append(Item(number, replace(found, stamp=Stamp(*sure(found.stamp, at_ns))), digest))
         return items
@@ -225,7 +225,7 @@ class Update(Struct, dict=True):
         writing.restamp(self.connection, packed.same)
         self.written += numbers
         self.nodes.update(packed.nodes)
-        self.lenders |= packed.lenders
+        self.meta_files |= packed.meta_files
         self.spooled.append(_Spooled(packed.records))
 
     def _link(self, *, started: bool, in_bulk: bool) -> None:
@@ -244,7 +244,7 @@ class Update(Struct, dict=True):
                 linking.link_all(self.connection, named, chain(kept, self.spooled), sites, merged)
             linking.name_all(self.connection)
             linking.keep_sites(self.connection, sites)
-            lend_all(self.connection)
+            inherit_all(self.connection)
             return
         some = [each for spooled in self.spooled for each in spooled]
         linking.link_some(self.connection, some, self.before.keys, sites)
@@ -271,10 +271,10 @@ class Update(Struct, dict=True):
         names = self.before.names.union(*({own_id(record), record.path} for _, record in records))
         linking.name_some(self.connection, self.written, names)
         linking.url_some(self.connection, self.written, sites)
-        if self.before.lenders or self.lenders:
-            lend_all(self.connection)
+        if self.before.meta_files or self.meta_files:
+            inherit_all(self.connection)
         else:
-            lend_some(self.connection, self.written)
+            inherit_some(self.connection, self.written)
 
 
 @contextmanager
@@ -318,28 +318,28 @@ _FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, l
   expired = ? WHERE id = ?"""
 
 
-def lend_all(connection: sqlite3.Connection) -> None:
+def inherit_all(connection: sqlite3.Connection) -> None:
     """Rewrite all inherited metadata."""
     before = [number for (number,) in connection.execute("SELECT DISTINCT document FROM metadata WHERE lent_by > 0")]
     connection.execute("DELETE FROM metadata WHERE lent_by IS NOT NULL")
-    lenders = _lenders(connection)
-    lent: set[int] = set()
-    if lenders:
-        lent = _lend(connection, connection.execute("SELECT id, path FROM document").fetchall(), lenders)
-    _set_facets(connection, lent.union(before))
+    meta_files = _meta_files(connection)
+    inheriting: set[int] = set()
+    if meta_files:
+        inheriting = _inherit(connection, connection.execute("SELECT id, path FROM document").fetchall(), meta_files)
+    _set_facets(connection, inheriting.union(before))
 
 
-def lend_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
+def inherit_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
     """Write the inherited metadata of new documents, none of them a meta file."""
-    lenders = _lenders(connection)
-    if lenders:
+    meta_files = _meta_files(connection)
+    if meta_files:
         rows = [
             connection.execute("SELECT id, path FROM document WHERE id = ?", (each,)).fetchone() for each in documents
         ]
-        _set_facets(connection, _lend(connection, rows, lenders))
+        _set_facets(connection, _inherit(connection, rows, meta_files))
 
 
-class _Lender(Struct, frozen=True):
+class _NumberedFile(Struct, frozen=True):
     """A meta file. Its fields, by the first part of their keys, are rows; ``wide`` says that it may cover documents
     outside its folder."""
 
@@ -351,16 +351,16 @@ class _Lender(Struct, frozen=True):
         return any("://" in glob or glob.startswith("/") for glob in self.file.globs)
 
 
-class _Lenders(Struct):
+class _MetaFiles(Struct):
     """Meta files by the folder they stand in, and those that look beyond it."""
 
-    near: dict[str, list[_Lender]] = field(default_factory=dict)
-    wide: list[_Lender] = field(default_factory=list)
+    near: dict[str, list[_NumberedFile]] = field(default_factory=dict)
+    wide: list[_NumberedFile] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.near or self.wide)
 
-    def for_path(self, path: str) -> Iterator[_Lender]:
+    def for_path(self, path: str) -> Iterator[_NumberedFile]:
         """Yield those that may cover the document at a path."""
         yield from self.wide
         folder = posixpath.dirname(path)
@@ -371,15 +371,15 @@ class _Lenders(Struct):
             folder = posixpath.dirname(folder)
 
 
-def _lenders(connection: sqlite3.Connection) -> _Lenders:
-    found = _Lenders()
+def _meta_files(connection: sqlite3.Connection) -> _MetaFiles:
+    found = _MetaFiles()
     rows = connection.execute("SELECT id, path, globs FROM document WHERE globs IS NOT NULL").fetchall()
     for number, path, globs in rows:
-        lender = _Lender(number, MetaFile(PurePosixPath(path), tuple(json.loads(globs)), _own(connection, number)))
-        if lender.wide:
-            found.wide.append(lender)
+        meta = _NumberedFile(number, MetaFile(PurePosixPath(path), tuple(json.loads(globs)), _own(connection, number)))
+        if meta.wide:
+            found.wide.append(meta)
         else:
-            found.near.setdefault(posixpath.dirname(path), []).append(lender)
+            found.near.setdefault(posixpath.dirname(path), []).append(meta)
     return found
 
 
@@ -389,19 +389,21 @@ def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[F
     return by_name(FieldRow(*row) for row in connection.execute(question, (number,)))
 
 
-def _lend(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], lenders: _Lenders) -> set[int]:
+def _inherit(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], meta_files: _MetaFiles) -> set[int]:
     """Write the inherited metadata of documents, and return those that have any."""
-    lent: set[int] = set()
+    inheriting: set[int] = set()
     for number, path in documents:
-        near = {each.number: each for each in lenders.for_path(path)}
-        rows = _lent_rows(connection, number, path, near) if near else []
+        near = {each.number: each for each in meta_files.for_path(path)}
+        rows = _inherited_rows(connection, number, path, near) if near else []
         connection.executemany("INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         if rows:
-            lent.add(number)
-    return lent
+            inheriting.add(number)
+    return inheriting
 
 
-def _lent_rows(connection: sqlite3.Connection, number: int, path: str, near: Mapping[int, _Lender]) -> list[Row]:
+def _inherited_rows(
+    connection: sqlite3.Connection, number: int, path: str, near: Mapping[int, _NumberedFile]
+) -> list[Row]:
     own = _own(connection, number)
     url = own.get("source-url")
     by_fields = {id(rows): each for each in near.values() for rows in each.file.fields.values()}
@@ -415,9 +417,9 @@ def _lent_rows(connection: sqlite3.Connection, number: int, path: str, near: Map
     for name, fields in effective.items():
         if name == TAG or fields is None or own.get(name) is not None:
             continue
-        lender = by_fields[id(fields)]
-        tags = lender.file.fields.get(TAG) or () if name == "tags" else ()
-        rows += [(number, *each, lender.number) for each in (*fields, *tags)]
+        meta = by_fields[id(fields)]
+        tags = meta.file.fields.get(TAG) or () if name == "tags" else ()
+        rows += [(number, *each, meta.number) for each in (*fields, *tags)]
     return rows
 
 

@@ -156,7 +156,7 @@ class Packed(Struct):
     """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
     program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
     reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path, dialect and canonical URLs;
-    ``lenders`` says whether there are meta files (MA18)."""
+    ``meta_files`` says whether there are meta files (MA18)."""
 
     documents: list[Numbered] = field(default_factory=list)
     definitions: list[Row] = field(default_factory=list)
@@ -165,7 +165,7 @@ class Packed(Struct):
     embeddings: list[Row] = field(default_factory=list)
     records: bytes = b""
     nodes: list[tuple[str, str, str]] = field(default_factory=list)
-    lenders: bool = False
+    meta_files: bool = False
     same: list[Item] = field(default_factory=list)
     refused: list[tuple[int, str, str, str]] = field(default_factory=list)
 
@@ -250,7 +250,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     number, found, record = item.id, item.found, extracted.record
     packed.documents.append(
         (
-            *(number, found.path, extracted.digest, *found.stamp, found.told),
+            *(number, found.path, extracted.digest, *found.stamp, found.hint_text),
             *(record.dialect, own_id(record), found.path, record.title, record.type, ""),
             *extracted.facets,
             *(extracted.words, extracted.lines, _json(record.canonical), _json(record.actions)),
@@ -259,7 +259,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     )
     if record.dialect == "mdh" or may_stand(record.path):
         packed.nodes.append((record.path, record.dialect, _json(record.canonical)))
-    packed.lenders |= extracted.globs is not None
+    packed.meta_files |= extracted.globs is not None
     packed.definitions += [(number, *each) for each in record.definitions]
     packed.fields += [(number, *each, None) for each in extracted.fields]
     names, tags = _names(record), " ".join(extracted.tags)

@@ -224,8 +224,8 @@ def draw_together(
     granted = int(known.get("granted", 0)) if holders else 0
     drawn = min(wanted, cap - granted)
     drawn = drawn if drawn >= least else 0
-    told = {"granted": granted + drawn, "holders": [*holders, *([holder] if holder not in holders else [])]}
-    connection.execute("UPDATE note SET value = ? WHERE name = ?", (json.dumps(told), name))
+    value = {"granted": granted + drawn, "holders": [*holders, *([holder] if holder not in holders else [])]}
+    connection.execute("UPDATE note SET value = ? WHERE name = ?", (json.dumps(value), name))
     return drawn
 
 

@@ -207,8 +207,8 @@ def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageR
             continue  # another process was quicker
         taken += 1
         attempts = message.attempts + 1
-        lent = replace(message, state="leased", run=run, lease_path=wanted.path, holder=holder, leased=wanted.now)
-        yield replace(lent, attempts=attempts, ended=None, error=None)
+        leased = replace(message, state="leased", run=run, lease_path=wanted.path, holder=holder, leased=wanted.now)
+        yield replace(leased, attempts=attempts, ended=None, error=None)
 
 
 def _run_of(message: MessageRecord) -> str:

@@ -201,9 +201,9 @@ class Telemetry:
         span.set_attribute(ERROR_TYPE, str(kind or type(error).__name__))
 
 
-def _messages(told: Iterable[tuple[str, str]]) -> str:
+def _messages(messages: Iterable[tuple[str, str]]) -> str:
     """Return messages as the conventions write them."""
-    shown = [{"role": role, "parts": [{"type": "text", "content": content}]} for role, content in told]
+    shown = [{"role": role, "parts": [{"type": "text", "content": content}]} for role, content in messages]
     return json.dumps(shown, ensure_ascii=False)
 
 

@@ -323,8 +323,8 @@ class Conversation(Struct, frozen=True):
     @property
     def sent(self) -> tuple[Turn, ...]:
         """The turns with the text about skills, as they are sent first."""
-        told = skills_text([each.skill for each in self.skills])
-        return tuple(replace(each, messages=spoken_to(each.messages, told)) for each in self.turns)
+        offer = skills_text([each.skill for each in self.skills])
+        return tuple(replace(each, messages=spoken_to(each.messages, offer)) for each in self.turns)
 
     @property
     def messages(self) -> tuple[Message, ...]:

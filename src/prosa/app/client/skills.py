@@ -43,7 +43,7 @@ def fetch_skills(
     folder: Path,
     bounds: Bounds,
     tokens: SiteTokens,
-    told: Callable[[FetchedSkill], None],
+    on_fetched: Callable[[FetchedSkill], None],
     *,
     any_origin: bool = False,
 ) -> SkillsIndex:
@@ -57,7 +57,7 @@ def fetch_skills(
                 near = nearest(name, list(known))
                 raise UnknownSkill(f"there is no skill {name!r}" + (f"; did you mean {near}?" if near else ""))
         for entry in [known[name] for name in dict.fromkeys(names)] if names else index.entries:
-            told(_fetched(client, entry, url, folder, any_origin=any_origin))
+            on_fetched(_fetched(client, entry, url, folder, any_origin=any_origin))
     return index
 
 

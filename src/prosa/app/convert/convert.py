@@ -293,7 +293,7 @@ def blocked(path: Path, folder: Path | None, *, force: bool) -> str:
 
 
 def write_results(
-    results: Sequence[Result], folder: Path | None, *, force: bool, told: Callable[[Path], None]
+    results: Sequence[Result], folder: Path | None, *, force: bool, on_written: Callable[[Path], None]
 ) -> tuple[str, ...]:
     """Write the files, and tell each, and return the words for those that were not. ``folder`` is where all lie."""
     refused: list[str] = []
@@ -313,7 +313,7 @@ def write_results(
             except OSError as error:
                 refused.append(f"{path}: {error.strerror or error}; it was not written")
             else:
-                told(path)
+                on_written(path)
     return tuple(refused)
 
 

@@ -190,8 +190,8 @@ def open_corpus(
 
 
 def known_no_metas(root: Path, environ: Mapping[str, str], settings: Settings) -> dict[str, Stamp]:
-    """Return what the index at ``root``, a real path, knows of MAGI documents that lend nothing, with their stamps, by
-    path; nothing where there is no index that can be read at once. Makes none."""
+    """Return the MAGI documents that are no meta files, of the index at ``root``, a real path: their stamps by path,
+    nothing where there is no index that can be read at once. Makes none."""
     try:
         folder = private_dir(cache_dir(environ) / "index")
         with closing(open_reader(index_path(folder, root))) as connection:

@@ -122,10 +122,10 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
         raise RunError(f"{path}:{error.line}: feedback is JSON: {error.message}") from None
     words = members_of(value)
     reviews = words.get("reviews")
-    told = [each for each in items_of(reviews) if isinstance(each, dict)]
+    objects = [each for each in items_of(reviews) if isinstance(each, dict)]
     texts = {key: each.strip() for key, each in words.items() if isinstance(each, str)}
-    if isinstance(reviews, list) and len(told) == len(reviews):
-        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in told)
+    if isinstance(reviews, list) and len(objects) == len(reviews):
+        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in objects)
     elif isinstance(value, dict) and len(texts) == len(value):
         yield from ((key, Feedback("", text)) for key, text in texts.items())
     else:

@@ -448,14 +448,14 @@ def _facts(outcome: Outcome[Job], tools: _Tools, answers: Answers) -> RunFacts:
     summary, error = outcome.summary, outcome.error
     cost, tokens = summary.total_cost, summary.total_usage.total_tokens
     unanswered = None if not tools.unanswered else failure_kind(answers.unanswered or _NO_ANSWER)
-    told = error or answers.unanswered or _NO_ANSWER
+    failure = error or answers.unanswered or _NO_ANSWER
     return RunFacts(
         calls=len(summary.answered) + len(summary.below),
         cost=None if cost is None else float(cost),
         seconds=summary.seconds,
         tools=tuple(tools.names),
         failure=None if error is None else failure_kind(error),
-        error="" if error is None and unanswered is None else _words(told),
+        error="" if error is None and unanswered is None else _words(failure),
         tokens=tokens or None,
         unanswered=unanswered,
     )

@@ -161,9 +161,9 @@ class StoredTest(Struct):
         if self._writer is None or unit.suite not in self.numbers:
             return
         number = self.numbers[unit.suite]
-        told, steps = stored_attempt(attempt, full=self._full)
+        attempt_json, steps = stored_attempt(attempt, full=self._full)
         name = self.heads[unit.suite].cases[unit.case].name
-        row = AttemptRow(self.id, number, unit.case, unit.repeat, name, attempt.outcome, told, steps)
+        row = AttemptRow(self.id, number, unit.case, unit.repeat, name, attempt.outcome, attempt_json, steps)
         self._do(put_attempt(row, self._holder, total_cost([attempt.facts.cost, attempt.grading])))
 
     async def end(self, report: Report) -> None:

@@ -51,14 +51,14 @@ def updates(suites: Sequence[Suite], report: Report) -> Updates:
     left: list[str] = []
     remains = False
     for suite in suites:
-        told = next((each for each in report.suites if each.path == str(suite.path) and not each.baseline), None)
-        if told is None:
+        reported = next((each for each in report.suites if each.path == str(suite.path) and not each.baseline), None)
+        if reported is None:
             continue
         if suite.model is None:
-            left += [f"{suite.path}: the cases of a skill are not changed"] if told.passed is False else []
-            remains = remains or not told.passed
+            left += [f"{suite.path}: the cases of a skill are not changed"] if reported.passed is False else []
+            remains = remains or not reported.passed
             continue
-        change, notes, done = _updated(suite, suite.model, told)
+        change, notes, done = _updated(suite, suite.model, reported)
         changes += [change] if change is not None else []
         left += notes
         remains = remains or not done
@@ -70,12 +70,12 @@ def write_updates(changes: Sequence[Change]) -> tuple[str, ...]:
     return tuple(write_changes(changes).values())
 
 
-def _updated(suite: Suite, model: SuiteModel, told: SuiteReport) -> tuple[Change | None, list[str], bool]:
+def _updated(suite: Suite, model: SuiteModel, reported: SuiteReport) -> tuple[Change | None, list[str], bool]:
     source = model.document.source
     models = {each.name: each for each in model.cases}
     edits: dict[str, list[Edit]] = {}
     left: list[str] = []
-    for case in told.cases:
+    for case in reported.cases:
         wanted = not case.passed or _expects_nothing(models.get(case.case.name))
         if not wanted:
             continue
@@ -83,7 +83,7 @@ def _updated(suite: Suite, model: SuiteModel, told: SuiteReport) -> tuple[Change
             edits[case.case.name] = _case_edits(models.get(case.case.name), case.attempts, source)
         except _Left as reason:
             left.append(f"{case.case.place}: {case.case.name}: {reason}")
-    outputs = {case.case.name: case.attempts[0].output for case in told.cases}
+    outputs = {case.case.name: case.attempts[0].output for case in reported.cases}
     kept = {name: some for name, some in edits.items() if some and _is_met(source, name, some, outputs[name])}
     left += [f"{suite.path}: {name}: the output cannot be written in its place" for name in edits if name not in kept]
     after = apply_edits(source.text, [edit for some in kept.values() for edit in some])

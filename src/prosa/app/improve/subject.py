@@ -211,8 +211,8 @@ def _twins(cases: Mapping[str, str]) -> tuple[str, str]:
 
 def _about(chosen: ImproveOptions, options: Options) -> str:
     test = chosen.test
-    told = [test.models, test.repeat, test.grader_model, test.agents, chosen.rounds, chosen.proposal_model]
-    return _digest([*told, options.model, options.base_url, options.api])
+    settings = [test.models, test.repeat, test.grader_model, test.agents, chosen.rounds, chosen.proposal_model]
+    return _digest([*settings, options.model, options.base_url, options.api])
 
 
 def _case_digests(suite: Suite) -> Iterator[str]:
@@ -222,9 +222,9 @@ def _case_digests(suite: Suite) -> Iterator[str]:
         yield _digest([each.input, each.expect, each.run, each.grade, each.assertions, each.workspace, belongs])
 
 
-def _digest(told: Sequence[T]) -> str:
+def _digest(settings: Sequence[T]) -> str:
     """Return a digest that is the same in every process."""
-    return hashlib.sha256(encode(told, enc_hook=_plain, order="deterministic")).hexdigest()
+    return hashlib.sha256(encode(settings, enc_hook=_plain, order="deterministic")).hexdigest()
 
 
 def _plain(value: Missing | Path) -> Value:

@@ -53,7 +53,7 @@ MAX_SHOWN = 2_000
 """Characters of a request or an answer that the proposing model sees."""
 
 MAX_REFUSED = 5
-"""Refusals that it is told of, the last ones."""
+"""The last refusals that it is shown."""
 
 _ABOUT = {
     "description": "the description of a skill. A model reads it, with those of other skills, to decide which to load.",
@@ -239,7 +239,7 @@ class Trials(Struct):
     def _shown(self, case: CaseReport) -> dict[str, Value]:
         """Return what the proposing model sees of a case."""
         attempt = next((each for each in case.attempts if not each.passed), case.attempts[0])
-        told: dict[str, Value] = {
+        parts: dict[str, Value] = {
             "request": _cut(case.case.request or case.case.input),
             "passed": f"{case.counted.passed} of {case.counted.repeats}",
             "answer": _cut(attempt.output),
@@ -247,7 +247,7 @@ class Trials(Struct):
             "evidence": [f"{each.question}: {each.reason}" for each in attempt.graded],
         }
         said = self.feedback.get(case.case.name)
-        return told if said is None else told | {"feedback": f"{said.opinion} {said.text}".strip()}
+        return parts if said is None else parts | {"feedback": f"{said.opinion} {said.text}".strip()}
 
     def is_over(self) -> bool:
         """Return whether nothing further is to be tried. Rounds without a proposal end too: all is well with these."""

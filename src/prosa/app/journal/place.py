@@ -36,10 +36,10 @@ def place_named(text: str) -> StorePlace:
         raise StoreProblem(f"a store is a file or on PostgreSQL, and {scheme[:20]}:// is neither")
     try:
         parts = urlsplit(text)
-        told = parts.password is not None or any(name == "password" for name, _ in parse_qsl(parts.query))
+        has_password = parts.password is not None or any(name == "password" for name, _ in parse_qsl(parts.query))
     except ValueError as error:
         raise StoreProblem(f"the address of a store cannot be read: {error}") from None
-    if told:
+    if has_password:
         hint = "leave it out: it comes from PGPASSWORD, or from ~/.pgpass"
         raise StoreProblem("the address of a store holds no password: others could read it", hint=hint)
     return StoreServer(text)

@@ -170,8 +170,10 @@ def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None
     except UnknownRevision:
         raise UnknownRevision(f"nothing can be compared with the revision {scope.changed_since!r}") from None
     found = _found(changed[0] if changed else group, scope, dialect)
-    told: list[Value] = [{"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items]
-    return {"path": None, "documents": list(found), "diagnostics": told}
+    diagnostics: list[Value] = [
+        {"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items
+    ]
+    return {"path": None, "documents": list(found), "diagnostics": diagnostics}
 
 
 def _group(site: LiveSite, scope: CheckScope, paths: tuple[Path, ...]) -> PublishedGroup:

@@ -86,23 +86,23 @@ class MetaFiles(Struct):
         return {name: each for name, each in found.items() if str(each.by) in open_}
 
 
-def facets_of_lender(path: str, lenders: Sequence[FieldMetaFile]) -> Facets | None:
+def facets_of_meta_file(path: str, meta_files: Sequence[FieldMetaFile]) -> Facets | None:
     """Return the facets of a meta file itself, with what it inherits; None if there is none at the path."""
-    meta = next((each for each in lenders if str(each.path) == path), None)
+    meta = next((each for each in meta_files if str(each.path) == path), None)
     if meta is None:
         return None
-    fields = effective_fields(meta.fields, meta.path, lenders)
+    fields = effective_fields(meta.fields, meta.path, meta_files)
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
-def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldMetaFile]) -> Facets:
+def facets_at(reading: DialectReading[object], path: str, meta_files: Sequence[FieldMetaFile]) -> Facets:
     """Return the facets of a document at ``path`` with inherited values, as in the index."""
     rows = _rows(reading)
-    if not lenders:
+    if not meta_files:
         return facets_of(rows)
     own = by_name(rows)
     url = own.get("source-url")
-    fields = effective_fields(own, PurePosixPath(path), lenders, url=url[0].text if url else None)
+    fields = effective_fields(own, PurePosixPath(path), meta_files, url=url[0].text if url else None)
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 

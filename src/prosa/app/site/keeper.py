@@ -123,7 +123,7 @@ class IndexThread:
         self.complaint = ""
         self.rules = 0
         self.metas = MetaFiles(files.reader)
-        self._lenders: tuple[FieldMetaFile, ...] | None = None
+        self._meta_files: tuple[FieldMetaFile, ...] | None = None
         self._corpus: OpenCorpus | None = None
         self._recent: OrderedDict[tuple[str, str, int], Sequence[Edge]] = OrderedDict()
         self._asking = RLock()
@@ -210,11 +210,11 @@ class IndexThread:
                     self._recent.popitem(last=False)
             return found
 
-    def lenders(self) -> tuple[FieldMetaFile, ...] | None:
+    def meta_files(self) -> tuple[FieldMetaFile, ...] | None:
         """Return the meta files, once they have been read: inheritance counts from the first request on. None if
         unknown; then nothing is shown."""
         self._pace.metas.wait()
-        return self._lenders
+        return self._meta_files
 
     def hint_of(self, place: Path) -> DialectName | None:
         """Return the dialect that the settings give a document; None while there is no corpus."""
@@ -244,7 +244,7 @@ class IndexThread:
         try:
             self._apply_metas(scan(self.files.root, self.files.reader, hints_of(self.files.root, self.settings)))
         except Exception:
-            self._lenders = None
+            self._meta_files = None
         self._complain(error)
         self._pace.metas.set()
 
@@ -260,9 +260,9 @@ class IndexThread:
             self._apply_metas(found)
 
     def _apply_metas(self, found: Scan) -> None:
-        lenders = self.metas.of(found)
-        if lenders != self._lenders:
-            self._lenders, self.rules = lenders, self.rules + 1
+        meta_files = self.metas.of(found)
+        if meta_files != self._meta_files:
+            self._meta_files, self.rules = meta_files, self.rules + 1
         self._pace.metas.set()
 
     def _opened(self, workers: Workers | None) -> AbstractContextManager[OpenCorpus]:

@@ -24,7 +24,7 @@ from prosa.app.settings import nav_place
 from prosa.app.site.assets import Assets
 from prosa.app.site.catalogue import is_shadowed, nodes_of
 from prosa.app.site.files import SiteFiles, is_document, stamp_at
-from prosa.app.site.inheritance import FieldMetaFile, facets_at, facets_of_lender
+from prosa.app.site.inheritance import FieldMetaFile, facets_at, facets_of_meta_file
 from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.neighbours import typed_links
 from prosa.corpus.facets import is_published
@@ -105,8 +105,8 @@ class LiveSite:
         found = self._published(path)
         if found is None:
             return None
-        reading, lenders = found
-        inherited = self.index.metas.inherited(reading, path, lambda by: self._is_shown(by, lenders))
+        reading, meta_files = found
+        inherited = self.index.metas.inherited(reading, path, lambda by: self._is_shown(by, meta_files))
         view = self._view(path, reading, inherited, names)
         return None if is_shadowed(view.url) else view
 
@@ -203,18 +203,18 @@ class LiveSite:
         """Return the view of a document, and the meta files, if it may be shown. Raises `FileProblem`."""
         if not is_document(path) or not self.files.may_be_seen(path):
             return None
-        lenders = self.index.lenders()
-        if lenders is None:
+        meta_files = self.index.meta_files()
+        if meta_files is None:
             return None
         real, reading = self._reading(path)
         for each in {path, real}:  # a link does not take a document out of the reach of a meta file
-            if not is_published(facets_at(reading, each, lenders), private=self.options.private):
+            if not is_published(facets_at(reading, each, meta_files), private=self.options.private):
                 return None
-        return reading, lenders
+        return reading, meta_files
 
-    def _is_shown(self, meta: str, lenders: tuple[FieldMetaFile, ...]) -> bool:
+    def _is_shown(self, meta: str, meta_files: tuple[FieldMetaFile, ...]) -> bool:
         """Return whether a meta file is published itself."""
-        facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
+        facets = facets_of_meta_file(meta, meta_files) if self.files.may_be_seen(meta) else None
         return facets is not None and is_published(facets, private=self.options.private)
 
     def _reading(self, path: str) -> tuple[str, DialectReading[object]]:

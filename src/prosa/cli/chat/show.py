@@ -153,5 +153,5 @@ def _ended(text: str) -> str:
 
 def _data(reply: Reply) -> dict[str, Value]:
     data = {"name": reply.name, "number": reply.number, "text": reply.text}
-    told = {"model": reply.summary.model_name, "answered_by": reply.summary.answered_by}
-    return {**data, **told, **({"cut": True} if reply.summary.cut else {})}
+    models = {"model": reply.summary.model_name, "answered_by": reply.summary.answered_by}
+    return {**data, **models, **({"cut": True} if reply.summary.cut else {})}

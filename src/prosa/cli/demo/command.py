@@ -102,31 +102,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Walk through it."""
-    told = folded(console)
-    told.err(WELCOME)
+    screen = folded(console)
+    screen.err(WELCOME)
     without = model_fault(console.environ)
     if without is not None:
-        told.err(NO_MODEL.format(why=without))
-    if status := _agreement(told):
+        screen.err(NO_MODEL.format(why=without))
+    if status := _agreement(screen):
         return status
     if without is None:
-        tour_model(told, progress=not args.no_progress)
-    tour_corpus(told)
+        tour_model(screen, progress=not args.no_progress)
+    tour_corpus(screen)
     program, given = (near(FOLDER / each, console) for each in (PROGRAM, INPUT))
-    told.err(PROGRAMS.format(program=program))
+    screen.err(PROGRAMS.format(program=program))
     with TemporaryDirectory() as name, chdir(FOLDER):
-        show(told, "check", PROGRAM.name)
-        told.err(SCRIPTED)
-        _ran(told.changed(stdout=console.stdout), Path(name), progress=not args.no_progress)
-        told.err(SATISFIED)
-        _played(told, Path(name))
-        told.err(TESTED)
-        _tested(told)
-    told.err(AFTER.format(program=program, input=given))
+        show(screen, "check", PROGRAM.name)
+        screen.err(SCRIPTED)
+        _ran(screen.changed(stdout=console.stdout), Path(name), progress=not args.no_progress)
+        screen.err(SATISFIED)
+        _played(screen, Path(name))
+        screen.err(TESTED)
+        _tested(screen)
+    screen.err(AFTER.format(program=program, input=given))
     batch = tour_batch if without is not None else tour_letters
-    status = tour_skill(told) or batch(told) or tour_site(told)
+    status = tour_skill(screen) or batch(screen) or tour_site(screen)
     if not status:
-        told.err(NEXT)
+        screen.err(NEXT)
     return status
 
 
@@ -218,18 +218,18 @@ def tour_skill(console: Console) -> int:
     """Walk through it. The exit status of the first step that fails, else 0."""
     from prosa.demo.example_places import skills
 
-    told = folded(console)
+    screen = folded(console)
     replay = ("--replay", f"{NAME}/evals/recorded")
-    told.err(SKILL)
+    screen.err(SKILL)
     with chdir(skills()):
-        if status := show(told, "run", NAME, REQUEST, *replay):
+        if status := show(screen, "run", NAME, REQUEST, *replay):
             return status
-        told.err(TESTED_SKILL)
-        if status := show(told, "test", NAME, *replay, "--no-cache"):
+        screen.err(TESTED_SKILL)
+        if status := show(screen, "test", NAME, *replay, "--no-cache"):
             return status
-        told.err(CONVERTED)
+        screen.err(CONVERTED)
         text = StringIO()
-        status = show(told.changed(stdout=text), "convert", f"{NAME}/SKILL.md", "--to", "program")
+        status = show(screen.changed(stdout=text), "convert", f"{NAME}/SKILL.md", "--to", "program")
     lines = text.getvalue().splitlines()
-    told.err("\n".join((*lines[:HEAD], "…" if len(lines) > HEAD else "", "")))
+    screen.err("\n".join((*lines[:HEAD], "…" if len(lines) > HEAD else "", "")))
     return status

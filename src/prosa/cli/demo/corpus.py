@@ -45,19 +45,19 @@ _EDIT = ("every Monday", "every Tuesday")
 
 def tour_corpus(console: Console) -> None:
     """Walk through the corpus."""
-    told = folded(console)
+    screen = folded(console)
     with tempfile.TemporaryDirectory(prefix="prosa-demo-") as name:
         folder = Path(name) / CORPUS.name
         shutil.copytree(CORPUS, folder)
         shutil.copy(ACTING, folder)
         with chdir(folder):
-            told.err(CHECKED)
+            screen.err(CHECKED)
             for flags in ((), ("--fix",)):
-                show(told, "check", ".", *flags)
-            told.err(KNOWN)
-            _know(told)
-            told.err(ACTS)
-            _act(told)
+                show(screen, "check", ".", *flags)
+            screen.err(KNOWN)
+            _know(screen)
+            screen.err(ACTS)
+            _act(screen)
 
 
 def _know(console: Console) -> None:

@@ -59,14 +59,14 @@ def tour_model(console: Console, *, progress: bool) -> None:
     """Walk through it."""
     from prosa.demo.example_places import reviews
 
-    told = folded(console)
-    told.err(REAL)
+    screen = folded(console)
+    screen.err(REAL)
     with TemporaryDirectory() as tapes, chdir(FOLDER):
-        _ran(told, Path(tapes), progress=progress)
-    told.err(SUITE)
+        _ran(screen, Path(tapes), progress=progress)
+    screen.err(SUITE)
     with chdir(reviews()):
-        _tested(told)
-    told.err(RESULT)
+        _tested(screen)
+    screen.err(RESULT)
 
 
 def _ran(console: Console, folder: Path, *, progress: bool) -> None:

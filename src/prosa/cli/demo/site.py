@@ -161,18 +161,18 @@ def tour_site(console: Console) -> int:
     """Walk through the site. The exit status of the first command that fails, else 0."""
     from prosa.demo.example_places import ferries
 
-    told = folded(console.changed(environ={**console.environ, **TOKEN}))
-    told.err(f"{SITE}\n$ prosa {shlex.join(SERVE)}")
+    screen = folded(console.changed(environ={**console.environ, **TOKEN}))
+    screen.err(f"{SITE}\n$ prosa {shlex.join(SERVE)}")
     # Without -P the folder of the examples would come before the installed packages.
     command = (sys.executable, "-P", "-m", "prosa", *SERVE)
     try:
         with served(command, console.environ, ferries().parent) as url:
-            told.err(f"serving ferries/pages at {url}/\n")
-            status = _visit(told, url) or _call(told, url) or _probe(told, url)
+            screen.err(f"serving ferries/pages at {url}/\n")
+            status = _visit(screen, url) or _call(screen, url) or _probe(screen, url)
     except NoServer as problem:
-        return say(told, "the example site could not be served", str(problem))
+        return say(screen, "the example site could not be served", str(problem))
     if status == 0:
-        told.err(STOPPED)
+        screen.err(STOPPED)
     return status
 
 

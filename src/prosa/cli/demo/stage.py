@@ -100,8 +100,8 @@ def folded(console: Console) -> Console:
     stream: TextIO | Folded = console.stderr
     if not isinstance(stream, Folded):
         stream = Folded(console.stderr, max(get_terminal_size((WIDTH, 24)).columns, LEAST))
-    told = cast("TextIO", stream)
-    return console.changed(stdout=told, stderr=told)
+    text_stream = cast("TextIO", stream)
+    return console.changed(stdout=text_stream, stderr=text_stream)
 
 
 def show(console: Console, *words: str, environ: str = "") -> int:

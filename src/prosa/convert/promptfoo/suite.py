@@ -59,8 +59,8 @@ def _suite(source: SourceText, stem: str, open_file: Callable[[str], str]) -> Su
     files = [(f"{stem}{TESTS}", _document(config, stem, cases, output, log))]
     for number, prompt in enumerate(prompts, start=1):
         end = "" if number == 1 else f"-{number}"
-        told = _about(about, prompt, several=len(prompts) > 1)
-        files.append((f"{stem}{end}.md", program_of(prompt, f"{name}{end}", told, cases, output)))
+        description = _about(about, prompt, several=len(prompts) > 1)
+        files.append((f"{stem}{end}.md", program_of(prompt, f"{name}{end}", description, cases, output)))
     if len(prompts) > 1:
         others = " ".join(f"--against {file}" for file, _ in files[2:4])
         log.add("manual", "/prompts", f"the first prompt is tested; compare others with it: prosa test {others}")

@@ -329,20 +329,20 @@ def kept_attachments(
 ) -> dict[str, str]:
     """Return the new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts,
     both by the old path; ``model_of`` reads a record, with a new text or its own."""
-    current, told, made = dict(texts), dict(digests), dict[str, str]()
+    current, known, made = dict(texts), dict(digests), dict[str, str]()
     waiting = list(texts)
     for _ in range(MAX_ROUNDS):
         changed: dict[str, None] = {}
         for path in waiting:
             digest = _digest(current[path])
-            for holder in _holders(world, path) if digest != told.get(path) else ():
+            for holder in _holders(world, path) if digest != known.get(path) else ():
                 model = model_of(holder, current.get(holder))
-                text = apply_edits(model.source.text, _edits(model, told[path], digest))
+                text = apply_edits(model.source.text, _edits(model, known[path], digest))
                 if text != model.source.text:
-                    told.setdefault(holder, model.source.digest)
+                    known.setdefault(holder, model.source.digest)
                     current[holder] = made[holder] = text
                     changed[holder] = None
-            told[path] = digest
+            known[path] = digest
         waiting = list(changed)
         if not waiting:
             break

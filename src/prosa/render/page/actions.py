@@ -265,7 +265,7 @@ def _made(
         "chosen": [],
         "many": False,
     }
-    told = about if isinstance(about, str) else ""
+    text = about if isinstance(about, str) else ""
     return {
         **plain,
         "place": place,
@@ -274,7 +274,7 @@ def _made(
         "required": required,
         "value": value,
         "kind": kind,
-        "about": told,
+        "about": text,
         **more,
     }
 

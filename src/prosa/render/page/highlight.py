@@ -162,5 +162,5 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _written(pieces: Iterable[Piece]) -> Iterator[str]:
     for name, text in pieces:
-        told = escape(text, quote=False)
-        yield f'<span class="{name}">{told}</span>' if name and text else told
+        escaped = escape(text, quote=False)
+        yield f'<span class="{name}">{escaped}</span>' if name and text else escaped

@@ -86,8 +86,8 @@ def _address(page: Page, body: Body, title: str) -> dict[str, Plain]:
         return {"canonical": "", "social": {}}
     url = view.url if frame.live else twin_of(view.url, "html")
     canonical = link_url(f"{frame.origin}{frame.prefix}{url}")
-    told = {"title": title, "site_name": frame.name, "type": "article" if view.path else "website", "url": canonical}
-    return {"canonical": canonical, "social": {**told, "description": view.summary or _first_words(body)}}
+    social = {"title": title, "site_name": frame.name, "type": "article" if view.path else "website", "url": canonical}
+    return {"canonical": canonical, "social": {**social, "description": view.summary or _first_words(body)}}
 
 
 def _first_words(body: Body) -> str:

@@ -153,11 +153,11 @@ def _told(compared: Sequence[TwoTexts], at: int) -> TwoTexts | None:
     return compared[0] if len(compared) == 1 else None
 
 
-def _pieces(told: TwoTexts | None, is_last: bool, text: str) -> tuple[tuple[str, Mark], ...]:
-    if told is None:
+def _pieces(texts: TwoTexts | None, is_last: bool, text: str) -> tuple[tuple[str, Mark], ...]:
+    if texts is None:
         return ((text, ""),)
     mark: Mark = "del" if is_last else "ins"
-    return tuple((piece, mark if differs else "") for piece, differs in (told.second if is_last else told.first))
+    return tuple((piece, mark if differs else "") for piece, differs in (texts.second if is_last else texts.first))
 
 
 def _attempt(

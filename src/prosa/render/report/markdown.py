@@ -129,11 +129,11 @@ def _within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterato
 
 
 def _comparison(each: Compared) -> Iterator[str]:
-    told = each.comparison
-    sign = VERDICTS[told.verdict][0]
+    comparison = each.comparison
+    sign = VERDICTS[comparison.verdict][0]
     name = code(each.skill, 80) if each.skill else f"{code(each.first, 80)} against {code(each.second, 80)}"
-    difference = "" if told.p is None else f", {difference_words(told)}"
-    yield f"### {sign} {name}: {told.verdict}{difference}\n\n{basis_words(each)}\n\n"
+    difference = "" if comparison.p is None else f", {difference_words(comparison)}"
+    yield f"### {sign} {name}: {comparison.verdict}{difference}\n\n{basis_words(each)}\n\n"
     yield "| Side | Pass rate | Cost | Tokens of an attempt | Seconds of an attempt |\n|---|---|---|---|---|\n"
     for label, side in zip((each.first or each.path, each.second or each.path), each.sides, strict=True):
         yield _cells([code(label, 60), *side_figures(side)])

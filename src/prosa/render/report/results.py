@@ -63,17 +63,22 @@ def results(report: Report, limit: int) -> Iterator[Part]:
 
 def _comparison(name: str, each: Compared) -> Iterator[Part]:
     """Yield a comparison: the verdict in words, the lift with its interval as a picture, what both sides take."""
-    told = each.comparison
-    sign, kind = VERDICTS[told.verdict]
+    comparison = each.comparison
+    sign, kind = VERDICTS[comparison.verdict]
     first, second = _sides_named(each)
-    yield f'<section class="verdict {kind}">\n<h2><b>{sign} {told.verdict}</b> <span>{_subject(each)}</span></h2>\n'
+    title = f"<b>{sign} {comparison.verdict}</b> <span>{_subject(each)}</span>"
+    yield f'<section class="verdict {kind}">\n<h2>{title}</h2>\n'
     yield '<div class="figures">\n'
-    if told.p is not None and told.difference.value is not None:
-        words = f"The difference is {difference_words(told)} on a scale from −1 to +1."
+    if comparison.p is not None and comparison.difference.value is not None:
+        words = f"The difference is {difference_words(comparison)} on a scale from −1 to +1."
         noun = "lift" if each.skill else "difference"
-        yield f'<p class="lift"><b>{told.difference.value:+.2f}</b> <span>{noun}</span></p>\n<figure>'
+        yield f'<p class="lift"><b>{comparison.difference.value:+.2f}</b> <span>{noun}</span></p>\n<figure>'
         yield scale_picture(
-            name, (f"The {noun} with its interval", words), told.difference.value, told.difference.interval, (-1, 1)
+            name,
+            (f"The {noun} with its interval", words),
+            comparison.difference.value,
+            comparison.difference.interval,
+            (-1, 1),
         )
         yield f"<figcaption><span>← {second} is better</span><span>{first} is better →</span></figcaption></figure>\n"
     yield "</div>\n"
@@ -94,11 +99,11 @@ def _sides_named(each: Compared) -> tuple[str, str]:
 
 
 def _level(each: Compared) -> str:
-    told = each.comparison
-    if told.difference.interval is None or told.level is None:
+    comparison = each.comparison
+    if comparison.difference.interval is None or comparison.level is None:
         return ""
-    low, high = told.difference.interval.low, told.difference.interval.high
-    return f". Interval at the level {told.level:.3g}: {low:+.2f} to {high:+.2f}"
+    low, high = comparison.difference.interval.low, comparison.difference.interval.high
+    return f". Interval at the level {comparison.level:.3g}: {low:+.2f} to {high:+.2f}"
 
 
 def _reasons(reasons: Sequence[tuple[Reason, int]]) -> Iterator[Part]:

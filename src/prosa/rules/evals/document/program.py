@@ -141,8 +141,8 @@ def bad_rows_file(subject: Subject[SuiteModel]) -> Iterator[Finding]:
     except FileProblem as problem:
         yield Finding(f"the rows `{name}` cannot be read: {problem.reason}", span)
         return
-    told = islice(_about_rows(read_rows(source), _program(subject)), MAX_ROW_FINDINGS)
-    for line, message in told:
+    wrong = islice(_about_rows(read_rows(source), _program(subject)), MAX_ROW_FINDINGS)
+    for line, message in wrong:
         yield Finding(f"{name}:{line}: {message}", span)
 
 
