@@ -12,6 +12,7 @@ from prosa.adapters.files import RootedFiles
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.rules import engine
 from prosa.rules.engine import check_documents, check_text
 from prosa.rules.programs import check_program
 from prosa.rules.registry import rule_named
@@ -203,3 +204,37 @@ def test_h7_a_link_to_a_node_under_another_name_ends_no_check(tmp_path: Path):
     (tmp_path / "pages/x.md").symlink_to("../node.env")
     (group,) = gather([tmp_path], root=tmp_path)
     assert rules(Checker.of(CheckOptions(), {}).check(group).diagnostics) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, ["unreadable-file"]),
+        ("x\n", []),
+        ("longer text than before\n\n[x](gone.md#part)\n\n[[y]](\n\n![z](no.png)\n", []),
+        ("---\nname: [\n---\n", ["yaml-syntax"]),
+    ],
+    ids=["gone", "shorter", "longer", "broken"],
+)
+def test_x4_a_file_that_changes_while_it_is_checked_is_judged_as_it_stands_at_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, expected: list[str]
+):
+    """X4. No finding points into another text than the one it was found in, so that no fix changes it."""
+    (tmp_path / ".git").mkdir()
+    page = tmp_path / "a.md"
+    page.write_text("# One\n\n[x](gone.md)\n", encoding="utf-8")
+    (tmp_path / "b.md").write_text("[y](also-gone.md)\n", encoding="utf-8")
+    groups = engine.check_groups
+
+    def meanwhile(*args: object, **options: object) -> object:
+        if text is None:
+            page.unlink()
+        else:
+            page.write_text(text, encoding="utf-8")
+        return groups(*args, **options)
+
+    monkeypatch.setattr(engine, "check_groups", meanwhile)
+    (group,) = gather([tmp_path])
+    found = Checker.of(CheckOptions(), {}).check(group).diagnostics
+    assert [each.rule for each in found if each.path == str(page)] == expected
+    assert [each.rule for each in found if each.path != str(page)] == ["unresolved-link"]

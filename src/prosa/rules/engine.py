@@ -25,7 +25,7 @@ from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks
 from prosa.rules.rule import Corpus, DocumentFacts, Rooted, Rule, found_by, found_in_corpus
-from prosa.source import Files, Renamed, SourceText, TextFiles
+from prosa.source import FileProblem, Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
@@ -173,18 +173,45 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     diagnostics: list[Diagnostic] = []
     for real, analysis in seen.items():
         if found[real] or analysis.suppressions:
-            source = analysis.source or analyzer.files.read(Path(analysis.facts.path))
-            policy = profile.policy(real, analysis.strict)
-            diagnostics += ranked(found[real], known, analysis.suppressions, source, policy)
+            diagnostics += diagnosed_in(analysis, found[real], known, analyzer, profile, real)
     for real, each in others.items():
-        source = each.source or analyzer.files.read(Path(each.path))
-        diagnostics += ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
+        source = each.source or present_text(Path(each.path), each.digest, analyzer)
+        if source is not None:  # else it is another program by now
+            diagnostics += ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
     documents = tuple(
         CheckedDocument(real, analysis.reading, profile.policy(real, analysis.strict).strict)
         for real, analysis in seen.items()
         if analysis.reading is not None
     )
     return Checked(documents, ordered(diagnostics), corpus)
+
+
+def diagnosed_in(
+    analysis: Analysis,
+    problems: list[Problem],
+    known: Mapping[str, Rule],
+    analyzer: Analyzer,
+    profile: Profile,
+    real: Path,
+) -> list[Diagnostic]:
+    """Return the diagnostics of a document. Where its file changed since it was analysed, no place of its ``problems``
+    is right any more: they are those of the new text, as a document alone."""
+    source = analysis.source or present_text(Path(analysis.facts.path), analysis.digest, analyzer)
+    if source is None:
+        (analysis,) = replace(analyzer, keep=True, progress=None).analyses([Path(analysis.facts.path)]).values()
+        assert analysis.source is not None
+        source, problems = analysis.source, [*analysis.problems]
+        known = {**known, **{rule.name: rule for rule in analysis.rules}}
+    return ranked(problems, known, analysis.suppressions, source, profile.policy(real, analysis.strict))
+
+
+def present_text(path: Path, digest: str, analyzer: Analyzer) -> SourceText | None:
+    """Return the text of a file that was analysed; None where it changed since."""
+    try:
+        source = analyzer.files.read(path)
+    except FileProblem:
+        return None
+    return source if source.digest == digest else None
 
 
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:

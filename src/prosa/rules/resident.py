@@ -25,7 +25,7 @@ from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, TRIGGERS, dialect_of_
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.engine import CorpusScope, check_among, corpus_of, ranked
+from prosa.rules.engine import CorpusScope, check_among, corpus_of, present_text, ranked
 from prosa.rules.files import files_of
 from prosa.rules.findings import Analysis, ProgramFindings
 from prosa.rules.policy import Profile, ordered
@@ -262,7 +262,11 @@ class ResidentCorpus(Struct, eq=False):
         if known is None or not (problems or known.suppressions):
             return ()
         path = analysis.facts.path if analysis is not None else program.path if program is not None else ""
-        source = (analysis.source if analysis is not None else None) or self.analyzer.files.read(Path(path))
+        source = (analysis.source if analysis is not None else None) or present_text(
+            Path(path), known.digest, self.analyzer
+        )
+        if source is None:  # another change of it comes
+            return ()
         policy = self.profile.policy(real, analysis.strict if analysis is not None else None)
         return ordered(ranked(problems, self._rules, known.suppressions, source, policy))
 
