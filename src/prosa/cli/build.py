@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         origin, prefix = base_of(args)
         web = Web(site, Sessions(""), prefix, origin, mcp=site.options.mcp)
         files = built_files(web) if args.beside is None else _beside(args.beside, web, console)
-        done = write_files(files, out, dry_run=args.dry_run)
+        done = write_files(files, out, console.environ, dry_run=args.dry_run)
     left = "would be left as it is" if args.dry_run else "is left as it is"
     for path in done.kept:
         say(console, f"{safe(path)} {_FOREIGN}; it {left}", cause="not-written")

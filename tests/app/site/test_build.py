@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prosa.adapters.files import cache_dir
 from prosa.adapters.files.builds import RECORD, Build
+from prosa.adapters.files.lock import only_one
 from prosa.app.site.catalogue import hidden_files
 from prosa.cli.main import main
 from prosa.site.layout import NodeRow
@@ -251,6 +254,15 @@ def test_a_build_that_is_broken_off_can_be_finished(site: Path):
         some()
     built(site)
     assert b"half" not in (out / "hours.html").read_bytes()
+
+
+def test_a_second_build_into_the_same_folder_is_told_to_wait(site: Path, capsys: pytest.CaptureFixture[str]):
+    out = site.parent / "out"
+    with only_one(out, cache_dir(os.environ)):
+        assert main(["build", str(site), str(out)]) == 1
+    assert capsys.readouterr().err.endswith(f"error: {out}: another build is writing there; wait until it is done\n")
+    assert not out.exists()
+    assert main(["build", str(site), str(out)]) == 0
 
 
 def test_a_full_disk_is_named_with_the_file_that_had_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

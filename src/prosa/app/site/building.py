@@ -6,7 +6,9 @@ In: a site whose graph is there. Out: files by their path below the output, in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import errno
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -14,7 +16,9 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.files import cache_dir
 from prosa.adapters.files.builds import Build, compared
+from prosa.adapters.files.lock import Locked, only_one
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import Form, Neighbour, Neighbourhood, NodeView, twin_of
 from prosa.site.navigation import Shown
@@ -88,13 +92,29 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
             yield replace(view, url=row.url)
 
 
-def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> BuildResult:
+def write_files(files: Iterable[Built], out: Path, environ: Mapping[str, str], *, dry_run: bool = False) -> BuildResult:
     """Write files below ``out``, each whole or not at all. Obsolete files of an earlier build are removed if
-    unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`."""
+    unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`,
+    also while another build is writing there."""
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
         return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.too_long), tuple(made.changes))
-    with Build(out) as build:
+    with _alone(out, environ), Build(out) as build:
         for each in files:
             build.put(each.path, each.content)
     return BuildResult(build.written, build.same, build.removed, tuple(build.kept), tuple(build.too_long))
+
+
+@contextmanager
+def _alone(out: Path, environ: Mapping[str, str]) -> Iterator[None]:
+    """Keep a second build out of the folder: each removes the journal of the other."""
+    try:
+        place = cache_dir(environ)
+    except OSError:
+        yield  # no safe place for locks: they guard against mistakes only
+        return
+    try:
+        with only_one(out, place):
+            yield
+    except Locked:
+        raise OSError(errno.EBUSY, "another build is writing there; wait until it is done", str(out)) from None
