@@ -323,7 +323,7 @@ def test_the_project_orders_its_site_and_leaves_files_out(site: Path, capsys: py
     nav = '["hours.md", {Rules = ["rules/storm.md", "gone.md"]}]'
     (site / "prosa.toml").write_text(f'[site]\nname = "Port"\nnav = {nav}\nexclude = ["rules/*.png"]\n')
     out = built(site, "--exclude", "n b.md")
-    assert "warning: `nav` names 'gone.md'" in capsys.readouterr().err
+    assert "warning: prosa.toml:3:48: `nav` names 'gone.md'" in capsys.readouterr().err
     assert {"rules/map.png", "n b.html", "n b.md"}.isdisjoint(names(out))
     assert "n b" not in (out / "mdh" / "search.json").read_text() + (out / "llms.txt").read_text()
     page = (out / "rules" / "storm.html").read_text()
