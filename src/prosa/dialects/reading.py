@@ -160,7 +160,11 @@ def open_documents(
     """
     try:
         found = [(*_detected(source, hints), hints.vault) for source, hints in sources]
-        return [_under(dialect(each.dialect), front, each.problems, relations, vault) for front, each, vault in found]
+        documents = [_document(dialect(each.dialect).load(), front) for front, each, _ in found]
+        return [
+            _under(dialect(each.dialect), front, each.problems, relations, vault, document)
+            for (front, each, vault), document in zip(found, documents, strict=True)
+        ]
     except Exception:
         return [_contained(source, hints, relations) for source, hints in sources]
 
@@ -216,10 +220,14 @@ def _under(
 ) -> DialectReading[M]:
     loaded = row.load()
     if document is None:
-        masked, body = loaded.masked(front), loaded.markdown(front)
-        document = front.document if body == front.body and not masked else _parsed(front, body, masked)
+        document = _document(loaded, front)
     model, found = loaded.read(front, document)
     return DialectReading(loaded, front, document, model, (*problems, *found), relations, vault)
+
+
+def _document(loaded: Dialect[M], front: FrontReading) -> Document:
+    masked, body = loaded.masked(front), loaded.markdown(front)
+    return front.document if body == front.body and not masked else _parsed(front, body, masked)
 
 
 def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Document:
