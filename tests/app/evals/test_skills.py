@@ -224,6 +224,14 @@ def test_x32_against_a_revision_says_better_worse_or_cannot_tell(here: Path):
     assert all(width(line) <= render.MAX_WIDTH for line in render.tests_text(report).splitlines())
 
 
+@pytest.mark.parametrize("argv", [(), ("--audit",)])
+def test_x34_a_notice_is_given_once_however_many_sides_are_tried(here, model_server: ModelServer, argv):
+    evals(skill(), *map(case, range(2)))
+    Service(model_server, lambda text, _: "AHOY")
+    _, at = test(here, "skills", *argv, "--base-url", model_server.base_url, OPENAI_API_KEY="k")
+    assert at.err.count("note: OPENAI_API_KEY is not sent to") == 1
+
+
 def test_x32_models_are_compared_and_each_has_its_lift(here: Path, model_server: ModelServer):
     evals(skill(), case())
     Service(model_server, lambda text, _: "AHOY")

@@ -28,7 +28,7 @@ from prosa.app.evals.sections import emptied, section_tokens, sections_of, side_
 from prosa.app.evals.stored import last_outcomes, stored_suites
 from prosa.app.evals.suite import Side, Suite
 from prosa.app.evals.variants import TestOptions, chosen_cases
-from prosa.app.options import Environment, Options
+from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import driving
 from prosa.data import Value
@@ -123,6 +123,7 @@ async def audit_tests(
 
     Raises `FileProblem`, and `RunError` where there is no case.
     """
+    environment = replace(environment, notice=Once(environment.notice))
     suites = audited(suites, replace(chosen, sides=()), environment)
     if options.max_cost is not None and not isinstance(options.max_cost, Ledger):
         options = replace(options, max_cost=Ledger(options.max_cost))  # graders and tests share it

@@ -36,7 +36,7 @@ from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
 from prosa.app.evals.stored import StoredTest, last_outcomes
 from prosa.app.evals.suite import Suite
 from prosa.app.evals.variants import TestOptions, Variant, variants_of
-from prosa.app.options import Environment, Options, RecordingOptions
+from prosa.app.options import Environment, Once, Options, RecordingOptions
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.routes import with_provider
@@ -112,6 +112,7 @@ async def run_tests(
     `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not there.
     """
     _require_recording(options.recording)
+    environment = replace(environment, notice=Once(environment.notice))
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
     async with AsyncExitStack() as stack:

@@ -28,7 +28,7 @@ from prosa.app.improve.parts import Gate, part_of
 from prosa.app.improve.results import AS_IT_IS, judged, store
 from prosa.app.improve.subject import ImproveOptions, Task, find_subject, tasks_of
 from prosa.app.improve.trials import Asking, Trials, search
-from prosa.app.options import JournalOptions
+from prosa.app.options import JournalOptions, Once
 from prosa.evaluation.report import SuiteReport, total_cost
 from prosa.evaluation.statistics import is_enough
 from prosa.records.improvement import Improvement, PartName
@@ -101,6 +101,7 @@ async def improve(
     """
     if searcher is None:
         searcher = gepa_search()
+    environment = replace(environment, notice=Once(environment.notice))
     if isinstance(options.max_cost, Decimal):
         options = replace(options, max_cost=Ledger(options.max_cost))
     group, suites = find_subject(subject, chosen, options, environment)
