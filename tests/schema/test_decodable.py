@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prosa.schema import Schema, lower
 from prosa.schema.decodable import FORMATS, KEYWORDS, NUMBER_BOUND, STRING_LENGTH, decodable
@@ -62,11 +63,46 @@ def test_a_schema_without_booleans_accepts_as_much(schema: Any, value: Any):
         ({"anyOf": [False, DIGIT, True]}, {"anyOf": [DIGIT, {}]}),
         ({"oneOf": [False, DIGIT, True]}, {"oneOf": [DIGIT, {}]}),
         ({"oneOf": [False]}, {}),
+        ({"not": {"properties": {"a": False}}}, {"not": {"properties": {"a": {"not": {}}}}}),
+        ({"if": {"items": False}, "then": {"items": False}}, {"if": {"items": {"not": {}}}, "then": {"maxItems": 0}}),
+        ({"if": {"anyOf": [False, True]}, "else": DIGIT}, {"if": {"anyOf": [{"not": {}}, {}]}, "else": DIGIT}),
+        ({"not": {"not": True}}, {"not": {"not": {}}}),
+        (
+            {"not": {"additionalProperties": False, "items": True}},
+            {"not": {"additionalProperties": False, "items": {}}},
+        ),
+        (
+            {"not": {"$ref": "#/$defs/x"}, "$defs": {"x": False}},
+            {"not": {"$ref": "#/$defs/x"}, "$defs": {"x": {"not": {}}}},
+        ),
         ({"$defs": {"x": False, "y": {"items": True}}}, {"$defs": {"x": {}, "y": {"items": {}}}}),
     ],
 )
 def test_a_boolean_is_spelled_out_for_servers_that_take_none(schema: Any, sent: Any):
     assert without_booleans(schema) == sent
+
+
+TURNING = st.recursive(
+    st.booleans() | st.sampled_from([DIGIT, {"type": "object"}, {"$ref": "#/$defs/d"}]),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2)}),
+        st.fixed_dictionaries({"items": inner}),
+        st.fixed_dictionaries({"not": inner}),
+        st.fixed_dictionaries({"if": inner, "then": inner, "else": inner}),
+        st.fixed_dictionaries({"allOf": st.lists(inner, min_size=1, max_size=2)}),
+        st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=2)}),
+    ),
+    max_leaves=6,
+)
+
+
+@given(TURNING, st.booleans() | st.just(DIGIT), JSON)
+@settings(max_examples=examples(300), deadline=None)
+def test_a_schema_without_booleans_accepts_as_much_behind_not_and_if(inner: Any, shared: Any, value: Any):
+    schema = {"$defs": {"d": shared}, "allOf": [inner]}
+    sent = without_booleans(schema)
+    assert not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in subschemas(sent))
+    assert Schema(dict(sent)).valid(value) or not Schema(schema).valid(value)
 
 
 def test_a_schema_that_has_none_is_the_same_object():

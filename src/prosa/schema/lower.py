@@ -170,10 +170,40 @@ def _mapped(value: Value, keyword: str, change: Callable[[Mapping[str, Value]], 
 
 def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the schema without booleans as schemas except in `additionalProperties`: some servers refuse a whole
-    request for one. Parts left out are validated afterwards; a schema without any is returned unchanged."""
-    if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in subschemas(schema)):
+    request for one. Parts left out are validated afterwards, except in `not` and `if`, where less would mean more; a
+    schema without any is returned unchanged."""
+    found = [*subschemas(schema)]
+    if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in found):
         return schema
+    turned = (each for way, each in found if not _TURNING.isdisjoint(applicators(way)))
+    if any(isinstance(each, Mapping) and not each.keys().isdisjoint(("$ref", "$dynamicRef")) for each in turned):
+        return _exact(schema)  # a definition may count in both ways
     return _spelled(schema)
+
+
+_TURNING = frozenset(("not", "if"))
+"""Keywords under which a looser schema makes the whole one stricter, or another one."""
+
+
+def _exact(schema: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the schema with `{}` and `{"not": {}}` in place of booleans."""
+    return {keyword: _each_exact(keyword, value) for keyword, value in schema.items()}
+
+
+def _each_exact(keyword: str, value: Value) -> Value:
+    if keyword in ONE_SCHEMA:
+        return value if keyword == "additionalProperties" and isinstance(value, bool) else _exact_of(value)
+    if keyword in LIST_OF_SCHEMAS and isinstance(value, list):
+        return [_exact_of(each) for each in value]
+    if keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
+        return {name: _exact_of(each) for name, each in value.items()}
+    return value
+
+
+def _exact_of(schema: Value) -> Value:
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return _exact(schema) if isinstance(schema, Mapping) else schema
 
 
 def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
@@ -194,6 +224,8 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
             result[keyword] = [_of(each) for each in value]
         elif keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
             result[keyword] = {name: _of(each) for name, each in value.items()}
+        elif keyword in _TURNING:
+            result[keyword] = _exact_of(value)
         else:
             result[keyword] = _spelled(value) if keyword in ONE_SCHEMA and isinstance(value, Mapping) else value
     return result

@@ -259,6 +259,15 @@ def test_la4_what_a_closed_schema_cannot_say_is_not_said() -> None:
     }
 
 
+@pytest.mark.parametrize("odd", [[], ["date"], {"a": 1}, None, 3, True, "", [["a"]], [{"a": 1}]])
+@pytest.mark.parametrize("keyword", ["type", "format", "required", "minItems", "enum", "$ref", "properties", "items"])
+def test_la4_a_keyword_of_any_type_makes_no_traceback(keyword: str, odd: Any) -> None:
+    """A schema of a tool of a server is not ours."""
+    for around in ({"type": "string"}, {"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "array"}):
+        made = closed_schema({**around, keyword: odd})
+        assert made is None or json.dumps(made)
+
+
 # ---- messages ----
 
 TEXTS = st.sampled_from(["", " ", "a text", "two\nlines", "\ud83d\ude00", "#"])

@@ -508,7 +508,11 @@ def _typed(kind: Value, schema: Mapping[str, Value]) -> dict[str, Plain]:
     if not isinstance(kind, str) or kind not in _PLAIN:
         raise _Unspeakable
     form = schema.get("format")
-    return {"type": kind, "format": form} if kind == "string" and form in _FORMATS else {"type": kind}
+    return (
+        {"type": kind, "format": form}
+        if kind == "string" and isinstance(form, str) and form in _FORMATS
+        else {"type": kind}
+    )
 
 
 def _object(schema: Mapping[str, Value]) -> dict[str, Plain]:
@@ -516,7 +520,7 @@ def _object(schema: Mapping[str, Value]) -> dict[str, Plain]:
     if not isinstance(properties, Mapping) or others is not False or "patternProperties" in schema:
         raise _Unspeakable
     required = schema.get("required", [])
-    if not isinstance(required, list) or not set(required) <= properties.keys():
+    if not isinstance(required, list) or not all(isinstance(each, str) and each in properties for each in required):
         raise _Unspeakable
     return {
         "type": "object",
