@@ -304,3 +304,42 @@ def test_x30_the_session_has_no_answers_before_initialize(editor: Editor, projec
     editor.notify("textDocument/didOpen", {"textDocument": {"uri": "file:///a.md"}})
     editor.initialize(project, capabilities=FULL)
     editor.until(editor.open(project / "a.md", "text\n"), [])
+
+
+NODE = "---\nid: {0}\ntype: page\ntitle: T\n---\n# T\n\n{1}\n"
+
+
+@pytest.mark.parametrize(
+    ("href", "file"),
+    [
+        ("/files/plan.pdf", "files/plan.pdf"),
+        ("files/plan.pdf", "files/plan.pdf"),
+        ("/files/a%20plan.pdf", "files/a plan.pdf"),
+        ("https://example.org/files/plan.pdf", "files/plan.pdf"),
+        ("/LICENSE", "LICENSE"),
+        ("/files/data.json?x=1#y", "files/data.json"),
+        ("/caf%C3%A9.txt", "café.txt"),
+        ("./files/../files/plan.pdf", "files/plan.pdf"),
+        ("/files%2Fplan.pdf", "files/plan.pdf"),
+        ("/.well-known/x.txt", ".well-known/x.txt"),
+    ],
+)
+def test_x30_h21_a_file_of_a_site_that_comes_or_goes_is_seen(project: Path, editor: Editor, href: str, file: str):
+    """X30, H21. A node is told whether its link leads to a file, also one that is no document."""
+    editor.initialize(project)
+    (project / "index.md").write_text(NODE.format("home", "Read.\n\n[near](/near)"))
+    text = NODE.format("near", f"[plan]({href})").replace(
+        "title: T", "title: T\ncanonical_url: https://example.org/near"
+    )
+    (project / "near.md").write_text(text)
+    uri = editor.open(project / "near.md")
+    editor.until(uri, ["unresolved-inline-link"])
+    place = project / file
+    place.parent.mkdir(exist_ok=True)
+    for _ in range(2):
+        place.write_text("{}")
+        touched(editor, place, CREATED)
+        editor.until(uri, ["inline-link-to-no-node"])
+        place.unlink()
+        touched(editor, place, DELETED)
+        editor.until(uri, ["unresolved-inline-link"])
