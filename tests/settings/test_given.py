@@ -162,6 +162,15 @@ def test_x7_a_wrong_setting_is_wrong_use(command: str, text: str, err: str, tmp_
     assert status == 2 and at.err.startswith(f"error: --set {text}: ") and err in at.err
 
 
+def test_x7_a_wrong_setting_is_a_finding_in_a_file_and_wrong_use_in_a_call(tmp_path: Path):
+    """As the page of settings says: a file has errors as a document has; a flag or a variable is the call itself."""
+    file, environ = program(tmp_path), user(tmp_path)
+    config = configured(tmp_path, "[limits]\niterations = 0\n")
+    assert prosa("run", file, environ=user(tmp_path, PROSA_CONFIG_DIR=config))[0] == 1
+    assert prosa("run", file, "--set", "limits.iterations=0", environ=environ)[0] == 2
+    assert prosa("run", file, environ={**environ, SET_VARIABLE: "limits.iterations=0"})[0] == 2
+
+
 def test_x7_a_misspelt_setting_has_a_command_that_mends_it(tmp_path: Path):
     status, at = prosa("check", program(tmp_path), "--set", "ignor=MD020", "--format", "json", environ=user(tmp_path))
     assert status == 2 and "--set ignore=MD020 " in json.loads(at.err)["fix"]
