@@ -180,6 +180,13 @@ def test_wrong_use_is_said(folder: Path, arguments: list[str], words: str):
     assert not (folder / "prosa-baseline.json").exists()
 
 
+def test_a_byte_order_mark_in_front_of_a_baseline_is_no_part_of_it(folder: Path):
+    text = baseline_text({"a.md": {("MD020", "0" * 16): 1}})
+    assert read_baseline(f"\ufeff{text}") == read_baseline(text) != {}
+    with pytest.raises(BaselineError):
+        read_baseline("\ufeff")
+
+
 def test_a_baseline_that_changed_meanwhile_is_not_overwritten(folder: Path):
     path = written(folder)
     baseline = open_baseline(path)

@@ -511,3 +511,11 @@ def test_x31_odd_configurations_are_converted_or_refused_without_a_crash(here: P
     result = converted(config)
     assert "internal error" not in result.problem
     assert result.problem or result.files
+
+
+def test_x31_unknown_keys_of_a_prompt_are_reported_in_the_order_of_the_file(here: Path):
+    keys = [f"key-{letter}" for letter in "zyxwvutsrq"]
+    result = converted({"prompts": [{"raw": "p", **dict.fromkeys(keys, 1)}], "tests": [{"vars": {}}]})
+    assert [word for _, word in said(result) if "of a prompt has no counterpart" in word] == [
+        f"`{key}` of a prompt has no counterpart" for key in keys
+    ]

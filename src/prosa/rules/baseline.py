@@ -53,6 +53,7 @@ class Split(Struct, frozen=True):
 
 def read_baseline(text: str) -> Entries:
     """Return the entries of a baseline. Raises `BaselineError`."""
+    text = text.removeprefix("\ufeff")  # an editor may have written one
     try:
         head = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         version = msgspec.json.decode(head.get("prosa-baseline", b"null"))

@@ -56,7 +56,7 @@ def _prompts(value: Value, pointer: str, log: Log) -> Iterator[Prompt]:
     label = ""
     if isinstance(value, dict):
         label = str(value.get("label") or "")
-        for key in value.keys() - {"id", "label", "raw", "display"}:
+        for key in (each for each in value if each not in ("id", "label", "raw", "display")):
             log.add("lost", f"{pointer}/{key}", f"`{key}` of a prompt has no counterpart")
         value = value.get("raw", value.get("id"))
     if not isinstance(value, str):
