@@ -148,3 +148,23 @@ def test_h6_a_fault_in_a_look_does_not_end_the_looking(serve: Serve, monkeypatch
     site.write("b.md", "# B\n")
     site.until(lambda: "b.md" in site.site.index.catalogue.by_path)
     assert site.site.index.complaint == ""
+
+
+def test_x7_a_server_says_that_changed_settings_wait_for_its_next_start(serve: Serve) -> None:
+    """X7. Its name, its order and what it leaves out are those of its start; the same settings in other words are no
+    news."""
+    site = serve({"prosa.toml": "", "a.md": "# A\n"})
+    said: list[str] = []
+    site.site.index.notice = said.append
+    site.write("prosa.toml", "# nothing\n")
+    site.settle()
+    assert said == []
+    site.write("prosa.toml", '[site]\nname = "Another"\n')
+    site.until(lambda: bool(said))
+    site.settle()
+    assert said == [
+        "note: the settings of the project changed; those from the start of this server hold until it is started again"
+    ]
+    site.write("prosa.toml", "[site\n")
+    site.until(lambda: len(said) > 1)
+    assert "changed and have an error: " in said[1] and "prosa.toml:1:" in said[1]

@@ -43,6 +43,37 @@ def _project_file(path: Path) -> Path:
     return next((root / name for name in PROJECT_FILES if is_settings_file(root / name)), root / PROJECT_FILE)
 
 
+class SettingsInUse:
+    """The settings of a project that were read at the start of a server, which keeps them."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str], settings: Settings) -> None:
+        self.root, self.environ, self.settings = root, environ, settings
+        self._stamp = self._look()
+
+    def news(self) -> str:
+        """Return what to say when the file has changed since the last call and says something else than at the start;
+        empty otherwise."""
+        stamp = self._look()
+        if stamp == self._stamp:
+            return ""
+        self._stamp = stamp
+        try:
+            if settings_for(self.root, self.environ) == self.settings:
+                return ""
+            reason = "the settings of the project changed"
+        except (RunError, FileProblem) as problem:
+            reason = f"the settings of the project changed and have an error: {problem}"
+        return f"note: {reason}; those from the start of this server hold until it is started again"
+
+    def _look(self) -> tuple[str, int, int]:
+        path = _project_file(self.root)
+        try:
+            found = path.stat()
+        except OSError:
+            return str(path), 0, 0
+        return str(path), found.st_size, found.st_mtime_ns
+
+
 def nav_place(root: Path, entry: str) -> str:
     """Return the place of an entry of `site.nav` in the settings of the project that ``root`` belongs to, as
     `prosa.toml:3:8`; empty where no file holds it."""

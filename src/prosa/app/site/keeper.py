@@ -22,6 +22,7 @@ from prosa.adapters.files.watch import can_watch
 from prosa.app.corpus.follow import Follower
 from prosa.app.corpus.open import OpenCorpus, hints_of, known_no_metas, open_corpus
 from prosa.app.options import say_nothing
+from prosa.app.settings import SettingsInUse
 from prosa.app.site.catalogue import NO_LINKS, Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import SiteFiles
 from prosa.app.site.inheritance import SUFFIX, FieldMetaFile, MetaFiles
@@ -130,6 +131,7 @@ class IndexThread:
         self._warned: set[str] = set()
         self._pace = _Pace()
         self._follower: Follower | None = None
+        self._in_use = SettingsInUse(files.root, environ, settings)
 
     def start(self) -> None:
         """Start the thread; with the extra `watch` the system reports changes."""
@@ -321,6 +323,8 @@ class IndexThread:
 
     def _look(self, corpus: OpenCorpus) -> None:
         started = time.monotonic()
+        if news := self._in_use.news():
+            self.notice(news)
         changed = self._changed(corpus)
         found = corpus.scan() if changed is None else None
         took = time.monotonic() - started
