@@ -73,6 +73,17 @@ class ByFile(LoadScopeScheduling):
         if all(assigned[scope].values()):
             del assigned[scope]
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Forget a worker, and return what it died of, which no other one is given: it would die of it as well, one
+        after the other, and the session would wait for the last one."""
+        units = self.assigned_work.pop(node)
+        crashed = next((each for unit in units.values() for each, done in unit.items() if not done), None)
+        left = {scope: {each: done or each == crashed for each, done in unit.items()} for scope, unit in units.items()}
+        self.workqueue.update({scope: unit for scope, unit in left.items() if not all(unit.values())})
+        for each in self.assigned_work:
+            self._reschedule(each)
+        return crashed
+
 
 def report_less(config: pytest.Config) -> None:
     """Let a worker report a test once: not its beginning, and not that it was set up and cleaned up as it should. Each
