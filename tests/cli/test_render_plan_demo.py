@@ -384,3 +384,30 @@ def test_what_is_no_line_is_written_as_it_is():
     lines = stream.getvalue().split("\n")
     assert lines[0] == "Type it: \r\x1b[Kstatus" and "x" * 60 in lines
     assert lines[-2] == f"  | {'^' * 36}"
+
+
+SENT = {
+    "a.md": NO_OUTPUT.replace("Say {{ .word | upper }}.", "# One\n\nSay {{ .word }}.\n\n{{- /* x */}}\nEnd"),
+    "SKILL.md": "---\nname: skill\ndescription: Says something in lines.\n---\n# Skill\n\nFirst.\n\n- Second.\n",
+    "a.mda": '# D\n\nText.\n\nMore.\n\n```ai-script\n{"script-id": "s", "prompt": "p"}\n```\n',
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_x2_a_prompt_has_line_feeds_whatever_line_ends_its_document_has(name: str, end: str, tmp_path: Path):
+    """X2. Programs, skills and ai-scripts, as chats: a prompt is the same however git checks it out. Input keeps its
+    own."""
+    found = []
+    for ends in ("\n", end):
+        folder = tmp_path / ends.encode().hex() / "skill"
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(SENT[name].replace("\n", ends).encode())
+        words = (
+            ["--input", '{"word": "a\\r\\nb"}'] if name == "a.md" else ["--input", "Go."] if name == "SKILL.md" else []
+        )
+        status, at = prosa("render", folder / name, *words, environ=user(tmp_path))
+        assert status == 0, at.err
+        found.append(at.out)
+    assert found[0] == found[1]
+    assert ("a\r\nb" in found[0]) == (name == "a.md")

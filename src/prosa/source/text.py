@@ -41,6 +41,13 @@ class Span(Struct, frozen=True, order=True, gc=False):
 
 
 _LINE_END = regex(r"\r\n|\n|\r")
+
+
+def with_line_feeds(text: str) -> str:
+    """Return the text with a line feed at the end of each line, as prompts have it."""
+    return _LINE_END.sub("\n", text) if "\r" in text else text
+
+
 _BLOCK = 512
 """Characters between two counted places: no lookup costs more than one block, however long the line is."""
 

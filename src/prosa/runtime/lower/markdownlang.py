@@ -26,6 +26,7 @@ from prosa.runtime.limits import Limits
 from prosa.runtime.ports import NamedTool, Origin, ServerConfig
 from prosa.runtime.program import Mailbox, Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
+from prosa.source.text import with_line_feeds
 from prosa.template import Template
 
 RAISABLE = frozenset({"iterations", "python_timeout", "python_memory"})
@@ -96,7 +97,7 @@ def _program(
     return Program(
         name=read.name,
         description=read.description,
-        template=read.template or Template(""),
+        template=_sent(read.template),
         input_schema=_schema(read.input),
         output_schema=_schema(read.output),
         model_name=model_name,
@@ -119,6 +120,13 @@ def _program(
         origin=origin,
         needs_agreement=True,
     )
+
+
+def _sent(template: Template | None) -> Template:
+    """Return the template with line feeds: a prompt is the same whatever line ends a checkout has."""
+    if template is None:
+        return Template("")
+    return Template(with_line_feeds(template.text)) if "\r" in template.text else template
 
 
 def _mailbox(model: MailboxModel | None) -> Mailbox | None:

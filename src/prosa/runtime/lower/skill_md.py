@@ -19,6 +19,7 @@ from prosa.document import Document
 from prosa.runtime.limits import Limits
 from prosa.runtime.program import Program, SkillText
 from prosa.runtime.skill import Skill
+from prosa.source.text import with_line_feeds
 
 REQUEST = "request"
 
@@ -42,11 +43,11 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
     described = model.description or text_of(front.get("description")) or ""
     when = text_of(front.get("when_to_use")) or ""
     names = _names(front.get("arguments"))
-    text = model.instructions
+    text = with_line_feeds(model.instructions)
     return Skill(
         name=_one_line(model.name or text_of(front.get("name")) or "") or _one_line(folder.name) or UNNAMED,
         description=f"{described} {when}".strip(),
-        instructions=text.strip("\r\n"),
+        instructions=text.strip("\n"),
         folder=str(folder),
         files=tuple(files),
         scripts=tuple(each for each in files if each.startswith("scripts/") and each.endswith(".py")),
