@@ -189,6 +189,24 @@ def test_x10_after_any_edits_of_nodes_a_resident_site_says_what_a_fresh_check_sa
         assert dict(workspace.diagnostics) == fresh(root)
 
 
+def test_x10_the_first_document_of_a_dialect_brings_its_rules_to_all_others(tmp_path: Path):
+    """X10. A date that a document lends counts for those that were judged when none of its kind was there."""
+    root = tmp_path / "corpus"
+    (root / ".git").mkdir(parents=True)
+    write(root, "a.md", "text\n")
+    workspace = Workspace.open(root, CheckOptions(), {})
+    assert not workspace.diagnostics
+    lending = "---\nglobs: ['**']\nexpired-date: 2020-01-01T00:00:00Z\n---\n"
+    for text in (lending, "text\n", lending):
+        write(root, "note.mda", text)
+        workspace.update(root / "note.mda")
+        assert dict(workspace.diagnostics) == fresh(root)
+        assert (root / "a.md" in workspace.diagnostics) is (text == lending)
+        (root / "note.mda").unlink()
+        workspace.update(root / "note.mda")
+        assert dict(workspace.diagnostics) == fresh(root) == {}
+
+
 def test_x10_text_in_a_node_is_no_news_for_the_rules_of_a_site(tmp_path: Path):
     """X10. Unless they found something in that node, whose place moves."""
     (tmp_path / "prosa.toml").touch()

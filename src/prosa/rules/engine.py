@@ -344,6 +344,11 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
     return found_by(_checks_of(dialects, facts.dialect), corpus, real, facts)
 
 
+def is_asked_alike(dialect: DialectName, before: frozenset[DialectName], now: frozenset[DialectName]) -> bool:
+    """Return whether the same rules judge a document of a dialect among documents of the former and of these dialects."""
+    return _checks_of(before, dialect) == _checks_of(now, dialect)
+
+
 @lru_cache(maxsize=32)
 def _checks_of(dialects: frozenset[DialectName], dialect: DialectName) -> tuple[Bound[AmongCheck], ...]:
     """Return the rules for a document of one of some dialects."""

@@ -25,7 +25,7 @@ from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, TRIGGERS, dialect_of_
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.engine import CorpusScope, check_among, corpus_of, present_text, ranked
+from prosa.rules.engine import CorpusScope, check_among, corpus_of, is_asked_alike, present_text, ranked
 from prosa.rules.files import files_of
 from prosa.rules.findings import Analysis, ProgramFindings
 from prosa.rules.policy import Profile, ordered
@@ -59,6 +59,7 @@ class ResidentCorpus(Struct, eq=False):
     _readers: Readers[Path] = field(default_factory=Readers)
     _rules: dict[str, Rule] = field(default_factory=dict)
     _dialects: Counter[DialectName] = field(default_factory=Counter)
+    _judged: frozenset[DialectName] = frozenset()
 
     @classmethod
     def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
@@ -196,7 +197,9 @@ class ResidentCorpus(Struct, eq=False):
     ) -> dict[Path, tuple[Diagnostic, ...]]:
         """Run the rules again for some documents, and return the changes of these and of the ``wanted`` ones."""
         dialects = frozenset(+self._dialects)
-        for real in among:
+        newly = self._newly_asked(dialects)
+        wanted |= newly
+        for real in {*among, *newly}:
             with self.names.asked_by(real):
                 self._among[real] = tuple(check_among(self.corpus, real, dialects))
         wanted |= self._judge_all(dialects)
@@ -211,6 +214,14 @@ class ResidentCorpus(Struct, eq=False):
             else:
                 self.diagnostics.pop(real, None)
         return found
+
+    def _newly_asked(self, dialects: frozenset[DialectName]) -> set[Path]:
+        """Return the documents that other rules judge because the first document of a dialect came, or the last went."""
+        before, self._judged = self._judged, dialects
+        if before == dialects:
+            return set()
+        changed = {each for each in dialects | before if not is_asked_alike(each, before, dialects)}
+        return {real for real, facts in self._entries.items() if facts.dialect in changed}
 
     def _judge_all(self, dialects: frozenset[DialectName]) -> set[Path]:
         """Run the corpus rules whose input changed, and return the documents with findings before or after."""
