@@ -345,7 +345,7 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
 
 
 def is_asked_alike(dialect: DialectName, before: frozenset[DialectName], now: frozenset[DialectName]) -> bool:
-    """Return whether the same rules judge a document of a dialect among documents of the former and of these dialects."""
+    """Return whether the same rules judge a document of a dialect among those of the former and of these dialects."""
     return _checks_of(before, dialect) == _checks_of(now, dialect)
 
 

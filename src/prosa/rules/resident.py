@@ -216,7 +216,7 @@ class ResidentCorpus(Struct, eq=False):
         return found
 
     def _newly_asked(self, dialects: frozenset[DialectName]) -> set[Path]:
-        """Return the documents that other rules judge because the first document of a dialect came, or the last went."""
+        """Return the documents that other rules judge because the first document of a dialect came or the last went."""
         before, self._judged = self._judged, dialects
         if before == dialects:
             return set()
