@@ -95,3 +95,15 @@ def test_x31_a_file_goes_into_no_folder_that_is_not_there(tmp_path: Path, monkey
     it = desk()
     assert main(["convert", "SKILL.md", "--to", "program", "-o", "no/a.md"], it.console) == 1
     assert "no/a.md" in it.err and not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("name", ["evals.json", "trigger-eval.json"])
+@pytest.mark.parametrize("text", ["", "# x\n", '"x"\n', "{\n"])
+def test_x31_a_file_with_the_name_of_cases_is_refused_whatever_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    it = desk()
+    assert main(["convert", name, "--to", "program"], it.console) == 1
+    assert it.err.startswith(f"error: {name}:") and "internal error" not in it.err

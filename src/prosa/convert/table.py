@@ -77,6 +77,7 @@ _BY_DIALECT: Mapping[DialectName, FormName] = {
     "ymj": "ymj",
     "mdh": "mdh",
     "test": "markdown",
+    "evals": "openai",
     "context": "markdown",
     "plain": "markdown",
 }
