@@ -11,7 +11,7 @@ from copy import deepcopy
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -79,7 +79,8 @@ Work: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
 
 def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
     """Return a decorator for a call with the keywords of ``record``: its signature and its docstring name each of them.
-    An unknown keyword raises TypeError with the nearest name, as does an argument of a wrong type."""
+    An unknown keyword raises TypeError with the nearest name, as does an argument of a wrong type; a number that the
+    command line refuses raises ValueError."""
 
     def decorate(work: Work[P, T]) -> Work[P, T]:
         whole = inspect.signature(work)
@@ -90,6 +91,7 @@ def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:
             _require_known(work.__name__, kwargs, parameters)
             require_types(work, args, kwargs, record)
+            _require_ranges(kwargs, record)
             return await work(*args, **kwargs)
 
         vars(call)["__signature__"] = whole.replace(parameters=list(parameters.values()))
@@ -114,6 +116,21 @@ def _require_known(name: str, given: Iterable[str], known: Collection[str]) -> N
     for unknown in set(given) - set(known):
         near = nearest(unknown, known)
         raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
+
+
+_LEAST: Final[Mapping[str, int]] = {"count": 1, "number": 0, "bytes": 1, "memory": 1}
+
+
+def _require_ranges(given: Mapping[str, object], record: type) -> None:
+    """Raise ValueError for a number or a time that is too small to mean anything."""
+    for each in declared(record):
+        value, kind = given.get(each.name), each.option.kind
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            continue
+        if kind == "seconds" and not value > 0:
+            raise ValueError(f"{each.name} is a time in seconds above 0, found {value!r}")
+        if kind in _LEAST and value < _LEAST[kind]:
+            raise ValueError(f"{each.name} is at least {_LEAST[kind]}, found {value!r}")
 
 
 def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
