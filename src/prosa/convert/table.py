@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import PurePath
-from typing import cast
 
 from msgspec import Struct
 
@@ -89,7 +88,8 @@ _LOG = regex(r'"(?:response|conversation_id|datetime_utc|prompt)"\s*:')
 
 def form_of(name: FormName) -> Form:
     """Return the reader and the writer of a form."""
-    return cast("Form", import_module(f"prosa.convert.{name}").FORM)
+    form: Form = import_module(f"prosa.convert.{name}").FORM
+    return form
 
 
 def known_form(name: str) -> FormName:

@@ -5,7 +5,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, overload
+from typing import Literal, NamedTuple, TypeAlias, overload
 
 from msgspec import Struct
 
@@ -51,6 +51,10 @@ def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
+SettingsHint: TypeAlias = DialectName | Literal[""]
+"""The dialect that the settings of the project give a document, or an empty text."""
+
+
 class FoundDocument(Struct, frozen=True):
     """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is the path to open; ``hint`` is
     the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45)."""
@@ -58,7 +62,7 @@ class FoundDocument(Struct, frozen=True):
     path: str
     place: str
     stamp: Stamp
-    hint: DialectName | str = ""
+    hint: SettingsHint = ""
     vault: bool = False
 
     @property
@@ -77,7 +81,11 @@ class Folders(Sequence[FoundDocument]):
     each as in ``stamps``."""
 
     def __init__(
-        self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None, vaults: Sequence[str] = ()
+        self,
+        root: str,
+        stamps: Stamps,
+        hint: Callable[[Path], SettingsHint] | None = None,
+        vaults: Sequence[str] = (),
     ) -> None:
         self.root = root
         self.stamps = stamps

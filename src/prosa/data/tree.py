@@ -6,7 +6,7 @@ Every key and value keeps its span in the source, and every scalar its core valu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 from msgspec import Struct
 
@@ -92,6 +92,16 @@ def to_mapping(node: Mapping) -> dict[str, Value]:
 def items_of(value: Value) -> list[Value]:
     """Return a list as it is, and an empty one in place of anything else."""
     return value if isinstance(value, list) else []
+
+
+def are_mappings(value: Value) -> TypeGuard[list[dict[str, Value]]]:
+    """Return whether plain data is a list of mappings."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def is_mapping_of_texts(value: Value) -> TypeGuard[dict[str, str]]:
+    """Return whether plain data is a mapping of texts."""
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 def members_of(value: Value) -> dict[str, Value]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from msgspec import Struct, field
 
@@ -286,7 +286,7 @@ def duration(seconds: float) -> str:
 def _agent_calls(agents: AgentCalls) -> dict[str, Value]:
     return {
         "total_calls": agents.total,
-        "calls_by_agent": cast("dict[str, Value]", agents.by_agent),
+        "calls_by_agent": {**agents.by_agent},
         "total_duration": duration(agents.seconds),
         "average_duration": duration(agents.seconds / agents.total),
         "tokens_used": agents.usage.total_tokens,

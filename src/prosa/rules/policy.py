@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -196,7 +196,7 @@ class Profile(Struct, frozen=True):
             return Hints(self.explicit, None, self.forced, self.vault, agents)
         path = self._below_root(real)
         named = [name for glob, name in self.settings.dialects if _fits(glob, path) and _is_dialect(name)]
-        return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault, agents)
+        return Hints(self.explicit, named[-1] if named else None, self.forced, self.vault, agents)
 
     @property
     def hinted(self) -> str:
@@ -254,7 +254,7 @@ class Profile(Struct, frozen=True):
         return real.as_posix()
 
 
-def _is_dialect(name: str) -> bool:
+def _is_dialect(name: str) -> TypeGuard[DialectName]:
     return any(row.name == name for row in DIALECTS)
 
 

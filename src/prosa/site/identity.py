@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from prosa.data import Scalar, Sequence, Value, split_front_matter, to_value
+from prosa.data import Scalar, Sequence, Value, are_mappings, split_front_matter, to_value
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.front import FrontReading
 from prosa.dialects.mdh.facts import action_value
@@ -170,7 +170,8 @@ def _text(value: Value) -> str:
 def _actions(reading: DialectReading[object], derived: Mapping[str, Value]) -> tuple[Mapping[str, Value], ...]:
     if (model := reading.model_of(MDH)) is not None:
         return tuple(map(action_value, model.actions))
-    return tuple(cast("list[dict[str, Value]]", derived.get("actions", [])))  # as `view_of` made them
+    actions = derived.get("actions")
+    return tuple(actions) if are_mappings(actions) else ()
 
 
 # Fields added to a document's front matter, the author's text unchanged around them (H9). Where lines can be added to

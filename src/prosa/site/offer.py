@@ -6,7 +6,7 @@ untrusted: sizes and numbers are bounded, and larger actions are not offered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urljoin
 
 from msgspec import Struct
@@ -37,7 +37,19 @@ class Offer(Struct, frozen=True):
 
     contract: Contract
     title: str
-    parameters: Mapping[str, Value]
+    properties: Mapping[str, Value]
+    required: Sequence[Value]
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The schema of the arguments."""
+        schema: dict[str, Value] = {
+            "type": "object",
+            "properties": {**self.properties},
+            "required": [*self.required],
+            "additionalProperties": False,
+        }
+        return schema
 
     def given(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """Return the input of `build_request` from the arguments."""
@@ -78,8 +90,7 @@ def offer_of(action: Mapping[str, Value], site_root: str) -> Offer | str:
         properties[BODY], wanted = body_schema(contract, f"#/properties/{BODY}")
         required += [BODY] if wanted else []
     title = action.get("title")
-    schema: dict[str, Value] = {"type": "object", "properties": properties, "required": required}
-    return Offer(contract, title if isinstance(title, str) else "", schema | {"additionalProperties": False})
+    return Offer(contract, title if isinstance(title, str) else "", properties, required)
 
 
 def _wrong(contract: Contract, names: tuple[str, ...], *, away: bool) -> str:

@@ -6,7 +6,6 @@ In: actions as nodes declare them. Out: plain data. An action that is not offere
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import cast
 from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
@@ -133,11 +132,9 @@ def _fixed(query: str) -> Iterable[dict[str, Value]]:
 
 def _parameters(offer: Offer) -> Iterable[dict[str, Value]]:
     contract = offer.contract
-    properties = cast("dict[str, Value]", offer.parameters["properties"])  # as `offer_of` made them
-    required = cast("list[Value]", offer.parameters["required"])
     for name in (*contract.path_names, *contract.parameters):
         place = "path" if name in contract.path_names else "query"
-        yield {"name": name, "in": place, "required": name in required, "schema": properties[name]}
+        yield {"name": name, "in": place, "required": name in offer.required, "schema": offer.properties[name]}
 
 
 def _security(made: _Document, auth: Auth) -> list[Value]:

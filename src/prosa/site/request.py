@@ -7,7 +7,7 @@ problem at once. Tokens are not verified. OAuth 2 is a bearer token that the cal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlsplit
 
 from msgspec import Struct
@@ -74,7 +74,7 @@ class Request(Struct, frozen=True):
             "method": self.method,
             "url": self.url,
             "query": [list(pair) for pair in self.sent_query(show=show)],
-            "headers": cast("dict[str, Value]", self.sent_headers(show=show)),
+            "headers": {**self.sent_headers(show=show)},
             "body": self.body,
         }
 

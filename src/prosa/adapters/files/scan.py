@@ -16,7 +16,7 @@ from pathlib import Path
 
 from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.walk import Listing, Walk
-from prosa.corpus.found import Folders, Scan, Stamp, Stamps, StampTuple
+from prosa.corpus.found import Folders, Scan, SettingsHint, Stamp, Stamps, StampTuple
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem, Files
 from prosa.source.files import Skipped
@@ -28,7 +28,7 @@ MAX_DOCUMENTS = 1_000_000
 def scan(
     root: Path,
     files: Files,
-    hint: Callable[[Path], str] | None = None,
+    hint: Callable[[Path], SettingsHint] | None = None,
     *,
     hints: str = "",
     gitignore: bool = True,

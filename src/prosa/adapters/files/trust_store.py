@@ -13,13 +13,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import cast
 
 from msgspec import Struct
 
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
 from prosa.adapters.files.write import FileChanged, replace_file
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, is_mapping_of_texts, parse_json
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
@@ -136,9 +135,9 @@ def _entries(text: str, path: Path) -> Mapping[str, str]:
     except JsonError:
         value = None
     found = value.get("documents") if isinstance(value, dict) else None
-    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+    if not is_mapping_of_texts(found):
         raise RunError(f"{path} is not a record of trusted documents", hint=_ANEW)
-    return cast("dict[str, str]", found)
+    return found
 
 
 def _documents(path: Path) -> tuple[Trusted, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -28,7 +27,7 @@ from prosa.adapters.providers.wire import (
     usage,
     with_ids,
 )
-from prosa.data import Plain, Value
+from prosa.data import Plain, Value, are_mappings
 from prosa.regex import regex
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage
 from prosa.runtime.parameters import squashed
@@ -211,9 +210,8 @@ def _returned(message: Message) -> list[dict[str, Value]] | None:
     except (ValueError, RecursionError):
         return None
     parts = value.get(_OPAQUE) if isinstance(value, dict) else None
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+    if not are_mappings(parts):
         return None
-    parts = cast("list[dict[str, Value]]", parts)
     names = [call.get("name") for part in parts if isinstance(call := part.get("functionCall"), dict)]
     return parts if names == [wire_name(call.name) for call in message.tool_calls] else None
 

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
@@ -21,7 +21,6 @@ from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import FoundDocument
 from prosa.corpus.words import is_cjk
 from prosa.data import Plain
-from prosa.dialects import DialectName
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
@@ -228,7 +227,7 @@ def load_readers() -> None:
 
 
 def _hints(found: FoundDocument) -> Hints:
-    return Hints(glob=cast("DialectName", found.hint) if found.hint else None, vault=found.vault)
+    return Hints(glob=found.hint or None, vault=found.vault)
 
 
 def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,14 +28,13 @@ from prosa.adapters.sqlite.refresh import StaleIndex
 from prosa.adapters.sqlite.stamps import no_metas
 from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
-from prosa.corpus.found import FoundDocument, Refreshed, Scan, Stamp
+from prosa.corpus.found import FoundDocument, Refreshed, Scan, SettingsHint, Stamp
 from prosa.data.surrogates import has_surrogate
 from prosa.dialects.dialect import Hints
 from prosa.source import FileProblem
 from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
-    from prosa.dialects import DialectName
     from prosa.graph.node import Node
     from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
@@ -58,7 +57,7 @@ class OpenCorpus(Struct):
     hints: str = ""
     _scanned: str | None = None
     _reading: Reading | None = None
-    _hint: Callable[[Path], DialectName | Literal[""]] | None = None
+    _hint: Callable[[Path], SettingsHint] | None = None
     _is_full: bool = False
 
     def scan(self) -> Scan:
@@ -224,7 +223,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
     return find_root(path if path is not None else Path())
 
 
-def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectName | Literal[""]] | None:
+def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], SettingsHint] | None:
     """Return the dialect that the project's settings give a document; None if they give none."""
     if settings is None or not settings.dialects:
         return None

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from prosa.convert.exchange import ExchangeProblem, Imported, known_settings, named
 from prosa.convert.exchange.openai import as_data, json_of, messages_of
-from prosa.data import Value
+from prosa.data import Value, are_mappings
 from prosa.dialects.prapti.write import NewMessage
 
 _KEYS = {"system": "system", "user": "prompt", "assistant": "response"}
@@ -35,9 +34,9 @@ def read(text: str) -> Imported:
 
 def rows_of(data: Value) -> Imported:
     """Return the conversation in rows. Raises `ExchangeProblem`."""
-    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+    if not are_mappings(data):
         raise ExchangeProblem("expected a JSON list of objects, as `llm logs --json` prints it")
-    rows = cast("list[dict[str, Value]]", data)
+    rows = data
     several = {row.get("conversation_id") for row in rows if isinstance(row.get("conversation_id"), str)}
     if len(several) > 1:
         raise ExchangeProblem(f"{len(several)} conversations in one file; choose one: llm logs --json --cid ID")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ from prosa.convert.neutral import Said
 from prosa.convert.nunjucks import from_nunjucks
 from prosa.convert.promptfoo.cases import Draft, shown
 from prosa.convert.promptfoo.log import Log, Unreadable, content_of, file_of, is_code, yaml_of
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, are_mappings, parse_json
 from prosa.regex import regex
 from prosa.schema import Schema
 from prosa.template import Template, TemplateError
@@ -130,10 +129,9 @@ def _messages(value: Value) -> list[Said] | None:
             )
         except (JsonError, Unreadable):
             return None
-    if not isinstance(value, list) or not value or not all(isinstance(each, dict) and "role" in each for each in value):
+    if not are_mappings(value) or not value or not all("role" in each for each in value):
         return None
-    messages = cast("list[dict[str, Value]]", value)
-    return [Said(_text_of(each.get("content")), _ROLES.get(str(each["role"]), "user")) for each in messages]
+    return [Said(_text_of(each.get("content")), _ROLES.get(str(each["role"]), "user")) for each in value]
 
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "model": "assistant"}

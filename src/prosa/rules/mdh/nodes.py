@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, are_mappings, parse_json
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
@@ -231,12 +231,12 @@ def _listed(files: Files, path: Path, name: str, at: Page) -> Generator[_Located
         return None
     index = data if isinstance(data, dict) else {}
     listed = index.get(name)
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not are_mappings(listed):
         yield _finding(at, f"{label} has no list of mappings under `{name}`")
         return None
     if index.get("spec") != _SPEC:
         yield _finding(at, f'{label} does not say `"spec": "{_SPEC}"`')
-    return cast("_Entries", listed)
+    return listed
 
 
 def _file(url: str) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from posixpath import splitext
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.data import Value
+from prosa.data import Value, are_mappings
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.model import NodeModel
@@ -188,9 +188,7 @@ def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
     """Return the entries of an index; None where it is none."""
     value = reply.value if reply.is_success else None
     listed = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        return None
-    return cast("list[dict[str, Value]]", listed)
+    return listed if are_mappings(listed) else None
 
 
 def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: AskAll) -> dict[str, PageSeen]:

@@ -7,11 +7,11 @@ have (H20). A token in a URL is ignored.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from prosa.asgi import Receive, Scope
-from prosa.data import JsonError, Value, parse_json
+from prosa.data import JsonError, Value, is_mapping_of_texts, parse_json
 from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
 from prosa.web import locate
@@ -161,6 +161,6 @@ def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
 
 
 def _texts(value: Value) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+    if not is_mapping_of_texts(value):
         raise Refused(400, "The body must be an object of texts.")
-    return cast("dict[str, str]", value)
+    return value
