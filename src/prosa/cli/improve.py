@@ -144,7 +144,7 @@ def _planned(
     import asyncio
 
     from prosa.app.improve.plan import plan_improvement
-    from prosa.render.tests import plan_json, plan_text
+    from prosa.render.tests_plan import plan_json, plan_text
 
     plan = asyncio.run(plan_improvement(subject, chosen, options, environment))
     console.out(json.dumps(plan_json(plan), indent=2) if args.format == "json" else plan_text(plan))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def print_plan(plan: TestPlan, args: argparse.Namespace, console: Console) -> int:
     """Print what the test would take."""
-    from prosa.render.tests import plan_json, plan_text
+    from prosa.render.tests_plan import plan_json, plan_text
 
     as_json = args.format in ("json", "jsonl")
     console.out(

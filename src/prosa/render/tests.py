@@ -1,6 +1,7 @@
 """What came of tests, for people and as JSON.
 
-In: a report. Out: text, or plain data. `tests_ci` has the forms that build servers read.
+In: a report. Out: text, or plain data. `tests_ci` has the forms that build servers read, `tests_plan` what a test would
+take.
 """
 
 from __future__ import annotations
@@ -25,10 +26,8 @@ from prosa.evaluation.report import (
 )
 from prosa.evaluation.routing import FAILED, NONE, NOT_MEASURED, SEVERAL, Confusion
 from prosa.evaluation.statistics import Estimate, Interval
-from prosa.records.test_plan import Bounds, TestPlan
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
-from prosa.render.power import power_json, power_lines
 
 MAX_FAILURES = 5
 """Failures of a case that people are shown; of a side that is compared with, one."""
@@ -299,12 +298,12 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
 
 def comparison_lines(each: Compared) -> Iterator[str]:
     """Yield the difference with its interval and the verdict, its basis, and the costs of both sides."""
-    told = each.comparison
+    comparison = each.comparison
     names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
     head = f"lift of {short_name(each.skill, MAX_LABEL)}" if each.skill else names
-    yield f"{head}: {'' if told.p is None else f'{difference_words(told)}: '}{told.verdict}"
+    yield f"{head}: {'' if comparison.p is None else f'{difference_words(comparison)}: '}{comparison.verdict}"
     yield f"  {basis_words(each)}"
-    if told.p is None or told.is_open:
+    if comparison.p is None or comparison.is_open:
         for reason, times in each.reasons[:MAX_REASONS]:
             yield f"    {times}× {safe(str(reason))}"
     yield from (f"  {words}" for words in _sides(each))
@@ -315,27 +314,27 @@ def basis_words(each: Compared) -> str:
     return _lacking(each) if each.comparison.p is None else _test(each.comparison)
 
 
-def difference_words(told: Comparison) -> str:
+def difference_words(comparison: Comparison) -> str:
     """Return the mean difference with its interval."""
-    interval = told.difference.interval
+    interval = comparison.difference.interval
     bounds = f" [{interval.low:+.2f}, {interval.high:+.2f}]" if interval is not None else ""
-    return f"{told.difference.value or 0.0:+.2f}{bounds}"
+    return f"{comparison.difference.value or 0.0:+.2f}{bounds}"
 
 
-def _test(told: Comparison) -> str:
+def _test(comparison: Comparison) -> str:
     """Return the result of the test, and what is missing for a verdict."""
-    assert told.p is not None and told.p_adjusted is not None
-    adjusted = "" if told.p_adjusted == told.p else f", adjusted {_p(told.p_adjusted)}"
-    verb = "differs" if 1 in (told.cases_differing, told.cases) else "differ"
-    differ = f"{told.cases_differing} of {count_words(told.cases, 'case')} {verb}"
-    words = f"p = {_p(told.p)}{adjusted} (sign-flip test, {differ})"
-    if told.is_open:
-        unmeasured = sum(planned - measured for measured, planned in told.measured)
+    assert comparison.p is not None and comparison.p_adjusted is not None
+    adjusted = "" if comparison.p_adjusted == comparison.p else f", adjusted {_p(comparison.p_adjusted)}"
+    verb = "differs" if 1 in (comparison.cases_differing, comparison.cases) else "differ"
+    differ = f"{comparison.cases_differing} of {count_words(comparison.cases, 'case')} {verb}"
+    words = f"p = {_p(comparison.p)}{adjusted} (sign-flip test, {differ})"
+    if comparison.is_open:
+        unmeasured = sum(planned - measured for measured, planned in comparison.measured)
         return f"{words}; {count_words(unmeasured, 'attempt')} not measured could change that"
-    if told.verdict != "cannot tell" or not told.cases_differing:
+    if comparison.verdict != "cannot tell" or not comparison.cases_differing:
         return words
-    if told.enough_cases is not None:
-        return f"{words}; about {told.enough_cases} cases like these would tell"
+    if comparison.enough_cases is not None:
+        return f"{words}; about {comparison.enough_cases} cases like these would tell"
     return f"{words}; {MAX_CASES} cases like these would not tell"
 
 
@@ -481,47 +480,47 @@ def _line(case: CaseReport) -> int | None:
 def _attempt_object(attempt: Attempt) -> dict[str, Plain]:
     facts = attempt.facts
     reason = None if attempt.reason is None else {"kind": attempt.reason.kind, "message": attempt.reason.message}
-    told: dict[str, Plain] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
-    told["output"] = attempt.output
+    found: dict[str, Plain] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
+    found["output"] = attempt.output
     if facts.failure is not None:
-        told |= {"error": {"kind": facts.failure, "text": facts.error}}
+        found |= {"error": {"kind": facts.failure, "text": facts.error}}
     failures = [{"pointer": f.pointer, "expected": f.expected, "found": f.found} for f in attempt.failures]
-    told |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
-    told["seconds"] = attempt.seconds
+    found |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
+    found["seconds"] = attempt.seconds
     if attempt.agent is not None:
-        told["agent"] = decode(encode(attempt.agent))
+        found["agent"] = decode(encode(attempt.agent))
     if attempt.trace:
-        told["trace"] = attempt.trace
+        found["trace"] = attempt.trace
     if attempt.graded:
-        told["grades"] = [
+        found["grades"] = [
             {"question": g.question, "passed": g.passed, "reason": g.reason, "votes": [g.votes, g.of]}
             for g in attempt.graded
         ]
-        told["grading"] = attempt.grading
-    return told
+        found["grading"] = attempt.grading
+    return found
 
 
 def _comparison_object(each: Compared) -> dict[str, Plain]:
-    told = each.comparison
-    interval = told.difference.interval
+    comparison = each.comparison
+    interval = comparison.difference.interval
     bounds = None if interval is None else [interval.low, interval.high]
     sides = [_side_object(side) for side in each.sides]
     found: dict[str, Plain] = {
         "path": each.path,
         "first": each.first,
         "second": each.second,
-        "difference": {"value": told.difference.value, "interval": bounds, "method": "sign-flip"},
-        "verdict": told.verdict,
-        "more": told.enough_cases,
-        "p": told.p,
-        "p_adjusted": told.p_adjusted,
-        "p_worst": told.p_worst,
-        "level": told.level,
+        "difference": {"value": comparison.difference.value, "interval": bounds, "method": "sign-flip"},
+        "verdict": comparison.verdict,
+        "more": comparison.enough_cases,
+        "p": comparison.p,
+        "p_adjusted": comparison.p_adjusted,
+        "p_worst": comparison.p_worst,
+        "level": comparison.level,
         "method": "sign-flip",
-        "cases": told.cases,
-        "cases_differing": told.cases_differing,
-        "measured": dict(zip(("first", "second"), map(list, told.measured), strict=True)),
-        "enough_cases": told.enough_cases,
+        "cases": comparison.cases,
+        "cases_differing": comparison.cases_differing,
+        "measured": dict(zip(("first", "second"), map(list, comparison.measured), strict=True)),
+        "enough_cases": comparison.enough_cases,
         "reasons": [{"kind": why.kind, "message": why.message, "attempts": times} for why, times in each.reasons],
         "sides": dict(zip(("first", "second"), sides, strict=True)),
     }
@@ -531,69 +530,7 @@ def _comparison_object(each: Compared) -> dict[str, Plain]:
 
 
 def _side_object(side: TriedSide) -> dict[str, Plain]:
-    told: dict[str, Plain] = {"rate": side.rate, "cost": side.cost}
+    found: dict[str, Plain] = {"rate": side.rate, "cost": side.cost}
     for name, spread in (("tokens", side.tokens), ("seconds", side.seconds)):
-        told[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
-    return told
-
-
-# ---- before a test ----
-
-
-def plan_json(plan: TestPlan) -> dict[str, Plain]:
-    """Return what a test would take, as data."""
-    return {
-        "attempts": plan.attempts,
-        "calls": plan.calls.as_list(),
-        "tokens": plan.tokens.as_list(),
-        "cost": plan.cost.as_list(),
-        "asks": plan.asks,
-        "max_cost": None if plan.cap is None else float(plan.cap),
-        "sides": [
-            {
-                "path": each.path,
-                "label": each.label,
-                "attempts": each.attempts,
-                "calls": each.calls.as_list(),
-                "tokens": each.tokens.as_list(),
-                "cost": each.cost.as_list(),
-            }
-            for each in plan.sides
-        ],
-        "notes": list(plan.notes),
-        "power": power_json(plan.powers),
-    }
-
-
-def plan_text(plan: TestPlan) -> str:
-    """Return the same for people."""
-    lines: list[str] = []
-    for each in plan.sides:
-        lines += wrapped(f"{safe(each.path)} · {safe(each.label)}" if each.label else safe(each.path))
-        lines += [f"  {words}" for words in _plan_lines(each.attempts, each.calls, each.tokens, each.cost)]
-    if len(plan.sides) > 1:
-        lines += [
-            "together",
-            *(f"  {words}" for words in _plan_lines(plan.attempts, plan.calls, plan.tokens, plan.cost)),
-        ]
-    if plan.cap is not None:
-        lines.append(f"--max-cost ends it at {dollars(float(plan.cap))}")
-    lines += [part for note in plan.notes for part in wrapped(f"note: {note}")]
-    lines += [part for words in power_lines(plan.powers) for part in wrapped(words)]
-    return "\n".join(lines)
-
-
-def _plan_lines(attempts: int, calls: Bounds[int], tokens: Bounds[int], cost: Bounds[float]) -> Iterator[str]:
-    yield f"{count_words(attempts, 'attempt')}, {_between(calls, '{:,}')} model calls"
-    yield f"{_between(tokens, '{:,}')} tokens"
-    yield f"{_between(cost, '${:,.2f}')}" if cost.least is not None or cost.most is not None else "cost unknown"
-
-
-def _between(spread: Bounds[int] | Bounds[float], form: str) -> str:
-    """Return both ends of a range; an unknown one in words."""
-    if spread.least is not None and spread.least == spread.most:
-        return form.format(spread.least)
-    if spread.most is None:
-        return "an unknown number of" if spread.least is None else f"at least {form.format(spread.least)}"
-    least = "up to" if spread.least is None else f"{form.format(spread.least)} to"
-    return f"{least} {form.format(spread.most)}"
+        found[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
+    return found

@@ -66,10 +66,10 @@ async def _until_stopped(work: Coroutine[Any, Any, T]) -> T:
 def ask_first(plan: TestPlan, what: str, environment: Environment, console: Console) -> None:
     """Ask before something that takes much, as its plan says. Raises `WrongUse` where there is no one to ask, and
     KeyboardInterrupt for a no."""
-    from prosa.render.tests import plan_text
-
     if not plan.asks:
         return
+    from prosa.render.tests_plan import plan_text  # only here: few tests are large
+
     if not console.interactive or environment.ask is None:
         message = f"this {what} is large, and there is no terminal to ask for confirmation:\n{plan_text(plan)}"
         raise WrongUse(message, hint="--yes starts without confirmation; --max-cost USD bounds what it may cost")
