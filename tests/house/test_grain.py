@@ -43,6 +43,7 @@ LATE: dict[str, str] = {
     "adapters.sqlite.search": "Dates are read only for a search that is limited by one.",
     "api.arguments": "The table of services loads for a model whose name has the prefix of one.",
     "api.run": "Importing the names of the Python interface loads no event loop; running a program does.",
+    "render.outline": "What finds the types of a schema loads with the first one.",
     "template.funcs": "What formats as Go does loads with the first `printf`.",
     "render.rows": "What runs mail is not loaded to print rows.",
     "app.batch.control": "The queue of a server loads only for a batch that is on one.",

@@ -17,13 +17,12 @@ from prosa.dialects.table import dialect
 from prosa.render.json import diagnostic_object, dump, finite
 from prosa.render.plain import safe
 from prosa.rules.engine import CheckedDocument
-from prosa.schema.inputs import Declared, accepted_types, first, merged
-from prosa.schema.walk import References
 
 if TYPE_CHECKING:
     from prosa.dialects import facts as shapes
     from prosa.dialects.facts import DialectFacts
     from prosa.dialects.magi.meta import Inherited
+    from prosa.schema.walk import References
 
 MAX_VALUE = 100
 """Characters of one value in an outline; `--format json` has all of it."""
@@ -154,6 +153,9 @@ def _program(facts: shapes.MarkdownlangFacts, shown: ShownFacts) -> Iterator[_Ro
 
 def _schema(name: str, schema: Value) -> Iterator[_Row]:
     """Yield one line per property; a schema without properties on one line."""
+    from prosa.schema.inputs import Declared
+    from prosa.schema.walk import References
+
     if schema is None:
         yield _Row(name, "(missing)")
         return
@@ -173,6 +175,8 @@ def _schema(name: str, schema: Value) -> Iterator[_Row]:
 
 def _type(schema: Value, references: References, depth: int = 0) -> str:
     """Return a word or two for the type of a property."""
+    from prosa.schema.inputs import accepted_types, first, merged
+
     if not isinstance(schema, dict):
         return "anything"
     parts = list(merged(schema, references))
@@ -355,6 +359,8 @@ def _link(each: shapes.NodeLink) -> str:
 
 def _action(action: Mapping[str, Value]) -> Iterator[str]:
     """Yield an action with its call, and its parameters, marking optional ones."""
+    from prosa.schema.walk import References
+
     title = action.get("description") or action.get("title") or action.get("summary")
     yield f"{action.get('id')}: {action.get('method') or 'GET'} {action.get('url')}{f' ({title})' if title else ''}"
     query = action.get("query")
