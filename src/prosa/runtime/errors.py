@@ -27,7 +27,7 @@ RunError               a `ProsaError`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from prosa.data import Plain
 from prosa.diagnostics import Diagnostic
@@ -220,10 +220,13 @@ class NotResumed(RunError):
     """An interrupted run cannot be resumed: it does not exist, is still running, or its files changed."""
 
 
-def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+E = TypeVar("E", bound=BaseException)
+
+
+def first_error(group: BaseExceptionGroup[E]) -> E:
     """Return the most informative error in groups of errors: a `RunError` before anything else, else the first."""
-    flat: list[BaseException] = []
-    stack: list[BaseException] = [group]
+    flat: list[E] = []
+    stack: list[E | BaseExceptionGroup[E]] = [group]
     while stack:
         error = stack.pop(0)
         if isinstance(error, BaseExceptionGroup):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -123,7 +123,7 @@ class RowRuns(Struct):
     def error_of(self, error: BaseException) -> BaseException:
         """Return the error as one of its row: what is none of a run, and a damaged record, is a crash."""
         if isinstance(error, ExceptionGroup):
-            error = cast("Exception", first_error(error))
+            error = first_error(error)
         if isinstance(error, DamagedRecord):
             return RowCrashed(error.message)
         if isinstance(error, RunError | Waits) or not isinstance(error, Exception):
