@@ -202,6 +202,8 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number of JSON")
 
 
+# `data.parse_json` refuses the same keys, but reads a text with an error once more as a tree with places: six times the
+# memory, which a list of 256 MiB has no room for, and a second for each MiB.
 def _object(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
     value = dict(pairs)
     if len(value) != len(pairs):
