@@ -59,7 +59,9 @@ def _analysed(
         for each in hints
     ]
     found = [_problems(*each) for each in zip(readings, environments, strict=True)]
-    facts = [_facts(each) for each in readings]
+    names = [anchors(each.document) for each in readings]
+    links = [local_links(each.document) for each in readings]
+    facts = [_facts(*each) for each in zip(readings, names, links, strict=True)]
     return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
 
 
@@ -115,16 +117,15 @@ _LINKS_ONLY = ("plain", "skill_md", "context")
 """Dialects whose only references are links, which every document's facts have."""
 
 
-def _facts(reading: DialectReading[object]) -> ReadFacts:
-    document = reading.document
+def _facts(reading: DialectReading[object], names: frozenset[str], links: tuple[LocalLink, ...]) -> ReadFacts:
     return ReadFacts(
         path=reading.front.source.path,
         dialect=reading.name,
         refs=() if reading.name in _LINKS_ONLY else reading.references(),
         defs=reading.definitions(),
-        anchors=anchors(document),
-        links=local_links(document),
-        wikilinks=wikilinks(document),
+        anchors=names,
+        links=links,
+        wikilinks=wikilinks(reading.document),
         extra=reading.corpus_facts(),
     )
 
