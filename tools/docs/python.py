@@ -117,7 +117,7 @@ def _fields(struct: type[Struct]) -> list[tuple[str, str]]:
     """Return the fields of a value with their types, inherited ones first."""
     kinds: dict[str, str] = {}
     for each in reversed(struct.__mro__):
-        kinds |= {name: spelled(kind) for name, kind in vars(each).get("__annotations__", {}).items()}
+        kinds |= {name: spelled(kind) for name, kind in getattr(each, "__annotations__", {}).items()}
     return [(name, kinds.get(name, "")) for name in struct.__struct_fields__]
 
 

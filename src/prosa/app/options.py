@@ -59,7 +59,7 @@ if not TYPE_CHECKING:  # those of `typing` check and remember each of these anno
         """The keywords of a function; only type checkers ask what they are."""
 
         def __init_subclass__(cls, *, total: bool) -> None:
-            parts = [vars(base).get("__annotations__", {}) for base in (*cls.__bases__, cls)]
+            parts = [getattr(base, "__annotations__", {}) for base in (*cls.__bases__, cls)]
             cls.__annotations__ = {name: said for part in parts for name, said in part.items()}
 
 
