@@ -138,6 +138,17 @@ def last_attempts(calls: Iterable[CallRecord]) -> list[CallRecord]:
     return sorted(latest.values(), key=lambda call: path_key(call.path))
 
 
+_RESUMED_BY = {"run": "run", "script": "run", "chat": "chat"}
+
+
+def resuming(run: RunRecord) -> str | None:
+    """Return the command that resumes a run; None where none does, as for a call from Python."""
+    if run.number is not None:
+        return f"prosa batch {run.batch} --retry-failed"
+    command = _RESUMED_BY.get(run.door)
+    return None if command is None else f"prosa {command} --resume {run.batch}"
+
+
 Difference: TypeAlias = Literal["message", "tool", "arguments", "answer", "missing"]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import asdict
 
 from prosa.data import Value
-from prosa.records.run import CallRecord, FirstDifference, RunRecord
+from prosa.records.run import CallRecord, FirstDifference, RunRecord, resuming
 from prosa.render.plain import safe
 from prosa.render.rows import render_table
 
@@ -106,8 +106,8 @@ def _head(run: RunRecord) -> Iterator[str]:
         yield safe(f"  failed   {run.error}")
     if run.output is not None:
         yield safe(f"  output   {_cut(run.output)}")
-    if run.state != "done" and run.whole and run.calls:
-        yield f"  resume   prosa run --resume {run.batch}"
+    if run.state not in ("done", "open") and run.whole and run.calls and (command := resuming(run)) is not None:
+        yield f"  resume   {command}"
 
 
 def _count(number: int, what: str) -> str:

@@ -10,11 +10,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.adapters.store import runs
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.app.journal.history import forget, listed, moment
 from prosa.records.run import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key
+from prosa.render.runs import run_tree
 from prosa.runtime.digest import stamp
 from tests.app.journal.runs import rows
 from tests.cli.programs import ANSWER, configured, program, prosa, script, user
@@ -291,6 +293,25 @@ def test_x25_a_run_that_was_killed_shows_what_it_took_and_how_to_resume_it(tmp_p
     assert f"resume   prosa run --resume {run}" in text
     (kept,) = rows(tmp_path / "home", "SELECT cost FROM run")
     assert kept["cost"] is None
+
+
+@pytest.mark.parametrize(
+    ("door", "number", "command"),
+    [
+        ("run", None, "prosa run --resume b1"),
+        ("script", None, "prosa run --resume b1"),
+        ("chat", None, "prosa chat --resume b1"),
+        ("batch", 3, "prosa batch b1 --retry-failed"),
+        ("python", None, None),
+        ("serve", None, None),
+    ],
+)
+def test_x25_a_run_is_resumed_by_the_command_that_began_it(door: str, number: int | None, command: str | None):
+    run = RunRecord("a1", door, "b1", "", "p", "", "[]", "m", "", "2026-01-01", state="failed", calls=1, number=number)
+    mark = "  resume   "
+    lines = [line.removeprefix(mark) for line in run_tree(run, ()).splitlines() if line.startswith(mark)]
+    assert lines == ([] if command is None else [command])
+    assert mark not in run_tree(replace(run, state="open"), ())
 
 
 def test_x25_a_finished_run_has_nothing_to_resume(tmp_path):

@@ -21,7 +21,7 @@ from prosa.adapters.store import runs
 from prosa.adapters.store.runs import DamagedRecord, TakenOver, Unwritable
 from prosa.adapters.store.writer import LATER, MOMENT
 from prosa.records.requests import request_content
-from prosa.records.run import CallRecord, RunRecord, last_attempts
+from prosa.records.run import CallRecord, RunRecord, last_attempts, resuming
 from prosa.records.summary import Answered
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest, stamp
 from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError
@@ -280,7 +280,7 @@ async def _waited(future: Commit[None], first: Commit[None] | None) -> None:
 
 def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
     """Return why a run stops before a tool call."""
-    again = f"prosa batch {run.batch} --retry-failed" if run.number is not None else f"prosa run --resume {run.batch}"
+    again = resuming(run) or f"prosa run --resume {run.batch}"
     return InDoubt(
         f"tool call {path} ({tool}) was in flight when the run was interrupted, and may have been made",
         hint=f"look whether it was; to make it again: {again} {RERUN}",
