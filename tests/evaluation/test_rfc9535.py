@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from prosa.evaluation.jsonpath import BadQuery, compile_query
@@ -248,11 +249,21 @@ def oracle() -> Any:
     return JSONPathEnvironment()
 
 
+LOST = re.compile(r"(?:count|value)\(.*\?.*,")
+"""A filter and a comma in the argument of a function: the library loses its place, and refuses the query."""
+
+
 @given(queries, documents)
 @settings(max_examples=examples(2_000))
 def test_x28_queries_find_what_another_library_finds(query: str, document: Any):
     """X28. The same values at the same places in the same order."""
-    compiled = oracle().compile(query)
+    from jsonpath_rfc9535 import JSONPathSyntaxError
+
+    try:
+        compiled = oracle().compile(query)
+    except JSONPathSyntaxError:
+        assert LOST.search(query)
+        reject()
     wanted = [["".join(f"/{part}" for part in node.location), node.value] for node in compiled.finditer(document)]
     try:
         query_here = compile_query(query)
