@@ -106,11 +106,11 @@ def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, m
     monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
     monkeypatch.setenv(checking.CORPUS_VARIABLE, str(ROOT / "docs"))
     texts = [row.text() for row in checking.rows(count=20, runs=1)]
-    assert len(texts) == 16
+    assert len(texts) == 20
     assert Counter(text.split(" | ")[2] for text in texts if "| not measured |" in text) == {
-        "rumdl": 8, "markdownlint-cli2": 4, "mdformat": 4
+        "rumdl": 12, "markdownlint-cli2": 4, "mdformat": 4
     }  # fmt: skip
-    assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 8
+    assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 10
 
 
 def test_the_rows_of_context_files_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
