@@ -10,9 +10,10 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from prosa.adapters.files.places import cache_dir
 from prosa.adapters.files.read import real_path
 from prosa.source.files import sha256
 
@@ -50,6 +51,15 @@ def only_one(path: Path, folder: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             _release(file, descriptor)
+
+
+def lock_of(path: Path, environ: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+    """Return the lock of ``path`` in the user's cache folder; none where this user has no safe place for it. Entering
+    it raises `Locked`."""
+    try:
+        return only_one(path, cache_dir(environ))
+    except OSError:
+        return contextlib.nullcontext()
 
 
 def _locked(file: Path) -> int:

@@ -12,15 +12,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from prosa.adapters.files import RootedFiles, cache_dir, config_dir, find_root, replace_file
+from prosa.adapters.files import RootedFiles, config_dir, find_root, replace_file
 from prosa.adapters.files.append import Below, Joint, check_appendable, save_beside
-from prosa.adapters.files.lock import only_one
 from prosa.adapters.files.read import real_path
 from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import Environment, Options
@@ -422,14 +420,6 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 def joint() -> Joint:
     """Return how text joins a chat."""
     return Joint(separator, line_end, find_lines_below, whole="### @")
-
-
-def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Return the lock of a chat; none where this user has no safe place for it. Entering it raises `Locked`."""
-    try:
-        return only_one(path, cache_dir(environ))
-    except OSError:
-        return nullcontext()
 
 
 def locked_words(path: Path) -> RunError:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.files.lock import Locked
+from prosa.adapters.files.lock import Locked, lock_of
 from prosa.app.chat.answer import Reply, answer
 from prosa.app.chat.file import (
     Opened,
@@ -26,7 +26,6 @@ from prosa.app.chat.file import (
     begun,
     below_file,
     keep_trust,
-    lock_of,
     locked_words,
     lost_words,
     opened,

@@ -19,9 +19,8 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.files import cache_dir
 from prosa.adapters.files.copy_store import CopyStore
-from prosa.adapters.files.lock import Locked, only_one
+from prosa.adapters.files.lock import Locked, lock_of
 from prosa.adapters.http.exchange import Bounds
 from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
 from prosa.app.client.requests import SiteClient
@@ -107,12 +106,7 @@ def copy_site(
 def _alone(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
     """Keep a second copy out of the folder. Raises `FolderBusy`."""
     try:
-        place = cache_dir(environ)
-    except OSError:
-        yield  # no safe place for locks: they guard against mistakes only
-        return
-    try:
-        with only_one(folder, place):
+        with lock_of(folder, environ):
             yield
     except Locked:
         raise FolderBusy(folder) from None

@@ -16,9 +16,8 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files import cache_dir
 from prosa.adapters.files.builds import Build, compared
-from prosa.adapters.files.lock import Locked, only_one
+from prosa.adapters.files.lock import Locked, lock_of
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import Form, Neighbour, Neighbourhood, NodeView, twin_of
 from prosa.site.navigation import Shown
@@ -109,12 +108,7 @@ def write_files(files: Iterable[Built], out: Path, environ: Mapping[str, str], *
 def _alone(out: Path, environ: Mapping[str, str]) -> Iterator[None]:
     """Keep a second build out of the folder: each removes the journal of the other."""
     try:
-        place = cache_dir(environ)
-    except OSError:
-        yield  # no safe place for locks: they guard against mistakes only
-        return
-    try:
-        with only_one(out, place):
+        with lock_of(out, environ):
             yield
     except Locked:
         raise OSError(errno.EBUSY, "another build is writing there; wait until it is done", str(out)) from None
