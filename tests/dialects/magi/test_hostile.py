@@ -35,7 +35,7 @@ def test_any_text_is_read(text: str):
     read, problems = reading(text)
     for problem in problems:
         assert problem.span.end <= len(text)
-    assert list(facts(read)) == ["scripts", "relationships", "regions"]
+    assert list(facts(read)) == ["dialect", "scripts", "relationships", "regions"]
     assert len(references(read)) <= len(read.relationships)
     assert len(definitions(read)) <= 2
     broken = sum(script.node is None for script in read.scripts)

@@ -89,11 +89,19 @@ def copied(reply: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(reply))
 
 
-def test_x27_a_checkout_with_other_line_ends_is_told_how_to_prevent_them(tmp_path: Path) -> None:
+def test_x27_a_program_with_other_line_ends_is_the_same_program(tmp_path: Path) -> None:
     """A recording of Linux, replayed where Git writes CRLF."""
     path, _ = recorded(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     status, at = command(path, "text=apples", "--replay", tmp_path / "tapes")
+    assert (status, json.loads(at.out)) == (0, {"n": 7})
+
+
+def test_x27_an_input_with_other_line_ends_is_told_how_to_prevent_them(tmp_path: Path) -> None:
+    """The text of an input keeps its line ends, so a file that Git turned into CRLF is another input."""
+    path = program(tmp_path)
+    ran(path, {"text": "red\napples"}, [says(7)], record=Record(tmp_path / "tapes"))
+    status, at = command(path, "text=red\r\napples", "--replay", only(tmp_path / "tapes"))
     assert status == 1
     assert "only line ends differ" in at.err and ".gitattributes" in at.err
 
