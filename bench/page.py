@@ -18,6 +18,8 @@ from prosa.adapters.files import replace_file
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "benchmarks.md"
 PICTURES = "pictures/growth-"
+SMALLEST = 0.001
+"""A smaller ratio says no more than this one."""
 _DOCUMENTS, _BRACKETS, _NUMBER = re.compile(r"([\d,]+) documents"), re.compile(r" \([^)]*\)"), re.compile(r"\d[\d,]*")
 
 INTRO = """\
@@ -250,6 +252,8 @@ def _what(row: Row) -> str:
 
 def _ratio(row: Row) -> str:
     ratio = row.ratio or 0
+    if 0 < ratio < SMALLEST:
+        return f"< {SMALLEST}x"
     return f"{ratio:.2f}x" if ratio >= 0.095 else f"{ratio:.2g}x"
 
 

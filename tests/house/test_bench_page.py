@@ -119,6 +119,11 @@ def test_a_peer_that_was_left_out_is_named_with_its_reason():
     assert "| check | rumdl 1.0: left out | 1 s | |" in shown
 
 
+@pytest.mark.parametrize(("value", "shown"), [(1.0, "1.00x"), (0.05, "0.05x"), (0.002, "0.002x"), (1e-5, "< 0.001x")])
+def test_a_ratio_is_shown_in_few_digits(value: float, shown: str):
+    assert f"**{shown}** peer" in page.text(Results({"check": measured(Row("a", value, "s", "peer", 1.0))}))
+
+
 def test_growth_is_a_picture_that_runs_nothing_and_says_every_number():
     sizes = (1_000, 2_000, 4_000)
     rows = [Row("a", size / 1_000, "s", "peer", size / 500, series="a <thing>", size=size) for size in sizes]
