@@ -108,11 +108,17 @@ def _aims(results: Results) -> Iterator[str]:
     if judged:
         yield f"Of {len(judged)} aims that figures can judge, {len(judged) - len(missed)} are met.\n"
     if missed:
-        yield "".join(
-            f"- missed by `{name}`: {_what(row)}: {_figure(row.value)} {row.unit}"
-            f"{f', {_ratio(row)} {row.baseline}' if row.ratio else ''} (aim: {row.aim})\n"
-            for name, row in missed
+        yield "Missed:\n\n" + "".join(
+            f"- `{name}`: {'; '.join(_missed(row) for section, row in missed if section == name)}\n"
+            for name in dict.fromkeys(name for name, _ in missed)
         )
+
+
+def _missed(row: Row) -> str:
+    """Return a row with its figure and its aim, and with what the aim compares it with."""
+    compares = row.ratio and ("x" in row.aim or "more" in row.aim)
+    beside = f", {_ratio(row)} {row.baseline}" if compares else ""
+    return f"{_what(row)}: {_figure(row.value)} {row.unit}{beside} (aim: {row.aim})"
 
 
 def _where(results: Results) -> Iterator[str]:
