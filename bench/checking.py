@@ -14,6 +14,7 @@ import tarfile
 import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from bench.measure import Failed, Process, Row, middle, process, python
@@ -186,22 +187,18 @@ def _others(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path) -> di
 def _table(
     corpus: Corpus, measured: Mapping[str, Process], found: Mapping[str, peers.Peer], *, large: bool
 ) -> Iterator[Row]:
-    def wall(what: str, state: str, peer: str, aim: str = "") -> Row:
-        own, theirs = measured[f"prosa {state}"].wall, measured.get(f"{peer} {state}")
-        their_time = theirs.wall if theirs else None
-        return Row(f"check {corpus.title}, {what}", own, "ms", found[peer].title, their_time, aim)
-
-    def used(what: str, state: str, peer: str, aim: str = "") -> Row:
-        own, theirs = measured[f"prosa {state}"].used, measured.get(f"{peer} {state}")
-        their_time = theirs.used if theirs else None
-        return Row(f"check {corpus.title}, {what}, CPU", own, "ms", found[peer].title, their_time, aim)
+    def row(what: str, state: str, peer: str, aim: str = "", *, cpu: bool = False) -> Row:
+        own, theirs = measured[f"prosa {state}"], measured.get(f"{peer} {state}")
+        time = attrgetter("used" if cpu else "wall")
+        title = f"check {corpus.title}, {what}{', CPU' if cpu else ''}"
+        return Row(title, time(own), "ms", found[peer].title, time(theirs) if theirs else None, aim)
 
     for peer in found:
-        yield wall("cold, --no-cache", "none", peer)
-    yield used("cold, --no-cache", "none", "rumdl", "≤ 1.8x" if large else "≤ 1.4x")
-    yield wall("cold, cache written", "empty", "rumdl")
-    yield used("cold, cache written", "empty", "rumdl")
-    yield wall("warm", "warm", "rumdl", "" if large else "≤ 70 ms")
+        yield row("cold, --no-cache", "none", peer)
+    yield row("cold, --no-cache", "none", "rumdl", "≤ 1.8x" if large else "≤ 1.4x", cpu=True)
+    yield row("cold, cache written", "empty", "rumdl")
+    yield row("cold, cache written", "empty", "rumdl", cpu=True)
+    yield row("warm", "warm", "rumdl", "" if large else "≤ 70 ms")
     memory = max(measured["prosa none"].memory, measured["prosa empty"].memory)
     what = f"check {corpus.title}, peak of the largest process"
     for peer in found:

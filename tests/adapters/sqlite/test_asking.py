@@ -126,6 +126,16 @@ def test_x10_what_a_query_may_not_do_is_said(path: Path, query: str, words: str)
     assert not (path.parent / "other.db").exists()
 
 
+def test_x10_many_parentheses_are_too_much_or_mean_nothing(path: Path):
+    """SQLite 3.40 has no room for them, and 3.46 has."""
+    try:
+        answer = ask_index(path, "SELECT " + "(" * 3000 + "1" + ")" * 3000)
+    except QueryRefused as refused:
+        assert "query" in refused.message
+    else:
+        assert [[*row] for row in answer.rows] == [[1]]
+
+
 @pytest.mark.parametrize(
     ("query", "message", "hint"),
     [
