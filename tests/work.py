@@ -2,7 +2,8 @@
 
 A verdict must not depend on the machine: the processor time of this thread is taken without garbage collection, the
 smallest of several attempts counts, bounds are wide, and only what fails every attempt fails. Work that is quadratic
-does; a neighbour on the same core, a full collection or a first import does not.
+does; a neighbour on the same core, a full collection or a first import does not. `make test` compares sizes, and
+takes floors, of a quarter of what `make test-deep` does.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tests.depth import DEEP
+
 TRIES = 8
 SLACK = 4.0
 """How much more than its share a larger input may take."""
 FLOOR = 0.05
 """Seconds of the larger input below which a measurement says nothing."""
+PART = 1 if DEEP else 4
+"""What both sizes, and this floor, are divided by."""
 WIDE = 4.0
 """What a bound in seconds is multiplied with: a machine may be much slower than the one that it was named on."""
 
@@ -41,14 +46,18 @@ def seconds(work: Callable[[], object]) -> float:
         return time.thread_time() - began
 
 
-def is_linear(work: Callable[[int], object], small: int, large: int, tries: int = TRIES) -> bool:
-    """Whether ``work(large)`` takes about ``large / small`` times as long as ``work(small)``."""
+def is_linear(work: Callable[[int], object], small: int, large: int, tries: int = TRIES, part: int = PART) -> bool:
+    """Whether ``work(large)`` takes about ``large / small`` times as long as ``work(small)``, for both sizes divided by
+    ``part``. What takes less than the floor allows is not compared."""
+    allowed = FLOOR / part
     best = float("inf")
     least = 0.0
     for _ in range(tries):
-        least = max(least, seconds(lambda: work(small)))
-        best = min(best, seconds(lambda: work(large)))
-        if best < SLACK * max(least * large / small, FLOOR):
+        best = min(best, seconds(lambda: work(large // part)))
+        if best < SLACK * allowed:
+            return True
+        least = max(least, seconds(lambda: work(small // part)))
+        if best < SLACK * least * large / small:
             return True
     return False
 

@@ -125,7 +125,7 @@ def _is_slow(pattern: re.Pattern[Any], method: Callable[[Any, Any], object], tex
     for size in SIZES:
         took = seconds(lambda: work(size))  # noqa: B023 - called at once
         if took > ENOUGH:
-            return not is_linear(work, size // 8, size, tries=1)
+            return not is_linear(work, size // 8, size, tries=1, part=1)
         if size >= JUDGING and took < SUSPICIOUS * size:
             return False
     return False

@@ -50,6 +50,6 @@ def test_the_places_are_those_that_the_index_tells(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("text", ["word " * 200_000, "wörd " * 200_000])
 def test_a_long_text_full_of_matches_takes_no_longer_than_reading_it(text: str):
     indexes = {size: index_of({"a.md": text[:size]}) for size in (len(text) // 8, len(text))}
-    assert is_linear(lambda size: search_in(indexes[size], Search("word")), *indexes)
+    assert is_linear(lambda size: search_in(indexes[size], Search("word")), *indexes, part=1)
     (hit,) = search_in(indexes[len(text)], Search("word"))
     assert (hit.line, hit.column) == (1, 1)
