@@ -12,7 +12,7 @@ import gc
 import logging
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
@@ -23,7 +23,7 @@ from pygls.exceptions import (
     JsonRpcInvalidRequest,
     JsonRpcParseError,
 )
-from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from prosa import __version__
 from prosa.data import Value
@@ -91,13 +91,17 @@ class ProsaProtocol(LanguageServerProtocol):
         return cast("ProsaServer", self._server)
 
 
+_converter = cache(default_converter)
+"""Most of the work of a start: servers of one process, as in tests, share it."""
+
+
 class ProsaServer(SessionServer):
     """The server of one client. Meets `session.Client` and `wire.Server`."""
 
     protocol: ProsaProtocol
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        super().__init__("prosa", __version__, protocol_cls=ProsaProtocol)
+        super().__init__("prosa", __version__, protocol_cls=ProsaProtocol, converter_factory=_converter)
         self.environ = environ
         self._wrong: list[str] = []
         self.feature(types.INITIALIZE)(partial(self._begin))
