@@ -197,6 +197,14 @@ def dialect_of(source: SourceText, hints: Hints = NO_HINTS) -> DialectName:
     return _detected(source, hints)[1].dialect
 
 
+def front_of(source: SourceText, hints: Hints = NO_HINTS) -> FrontReading:
+    """Return the front matter as the dialect of the document reads it, for those who need nothing else of it."""
+    try:
+        return _detected(source, hints)[0]
+    except Exception as error:
+        return failed_reading(source, error).front
+
+
 def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection]:
     """Return the front matter as the document's dialect reads it, and that dialect. What only plain Markdown may do
     helps to find a shape, and is no front matter of any other dialect."""

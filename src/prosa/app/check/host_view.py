@@ -24,7 +24,7 @@ from prosa.dialects.context.hosts import HOSTS, Host, HostPlace, host_named
 from prosa.dialects.context.mentions import imports_in
 from prosa.dialects.context.view import HostFile, HostView
 from prosa.dialects.front import FrontReading
-from prosa.dialects.reading import open_document
+from prosa.dialects.reading import front_of
 from prosa.document import parse
 from prosa.rules.context.reach import expanded
 from prosa.source import FileProblem, SourceText
@@ -124,7 +124,7 @@ class _Viewing(Struct, frozen=True):
         """Return a text and its front matter; several hosts read the same file."""
         if path not in self.opened:
             source = SourceText(self.text(path) or "", path)
-            self.opened[path] = source, open_document(source).front
+            self.opened[path] = source, front_of(source)
         return self.opened[path]
 
     def when(self, place: HostPlace, fields: Mapping | None) -> str:
