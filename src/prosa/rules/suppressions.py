@@ -81,10 +81,11 @@ def _in_body(document: "Document") -> Iterator[Suppression]:
 
 def _in_front_matter(front: FrontReading) -> Iterator[Suppression]:
     text = front.source.text
-    scalars = tuple(_scalars(front.fields)) if front.fields is not None else ()
+    found = tuple(_YAML.finditer(text, front.anchor.end, front.body.start))
+    scalars = tuple(_scalars(front.fields)) if found and front.fields is not None else ()
     starts = [span.start for span in scalars]
     entry = _NO_ENTRY
-    for match in _YAML.finditer(text, front.anchor.end, front.body.start):
+    for match in found:
         at = bisect_left(starts, match.start()) - 1
         if at >= 0 and match.start() < scalars[at].end:
             continue  # part of a value
