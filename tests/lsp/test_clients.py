@@ -18,10 +18,10 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient, LspSpecificationWarning, client_capabilities, make_test_lsp_client
 
+from tests import warm
 from tests.house.tree import ROOT
 
 HERE = Path(__file__).parent
-SERVER = [sys.executable, "-m", "prosa", "lsp", "--stdio"]
 NODE = Path(sys.executable).with_name("node")
 PEERS = ROOT / "tests" / "peers" / "node_modules"
 SECONDS = 180
@@ -36,6 +36,12 @@ def editors() -> list[str]:
 
 
 @pytest.fixture
+def server(tmp_path: Path) -> list[str]:
+    """How the server is started."""
+    return [str(warm.scripts(tmp_path / "bin") / "prosa"), "lsp", "--stdio"]
+
+
+@pytest.fixture
 def written(project: Path) -> Path:
     (project / "a.md").write_text(TEXT)
     (project / "other.md").write_text("# Other\n")
@@ -43,14 +49,16 @@ def written(project: Path) -> Path:
 
 
 @pytest.mark.parametrize("editor", editors())
-def test_x30_neovim_shows_fixes_and_leaves(editor: str, written: Path, environ: Mapping[str, str], tmp_path: Path):
+def test_x30_neovim_shows_fixes_and_leaves(
+    editor: str, written: Path, server: list[str], environ: Mapping[str, str], tmp_path: Path
+):
     """X30. Diagnostics of the project, a fix applied, a change with a wide character, a definition."""
     seen = tmp_path / "seen.json"
     told = {
         "PROSA_SEEN": str(seen),
         "PROSA_ROOT": str(written),
         "PROSA_FILE": str(written / "a.md"),
-        "PROSA_COMMAND": json.dumps(SERVER),
+        "PROSA_COMMAND": json.dumps(server),
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     command = [editor, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {HERE / 'neovim.lua'}"]
@@ -68,10 +76,10 @@ def test_x30_neovim_shows_fixes_and_leaves(editor: str, written: Path, environ: 
     assert found["stopped"] is True
 
 
-def test_x30_the_protocol_library_of_vs_code(written: Path, environ: Mapping[str, str]):
+def test_x30_the_protocol_library_of_vs_code(written: Path, server: list[str], environ: Mapping[str, str]):
     """X30. CRLF, characters of two units, versions, and a good end."""
     assert (PEERS / "vscode-languageserver-protocol").is_dir(), "the programs of others are missing; run: make peers"
-    client = [NODE, HERE / "protocol_client.js", written, written / "a.md", *SERVER]
+    client = [NODE, HERE / "protocol_client.js", written, written / "a.md", *server]
     ran = subprocess.run(
         client,
         env={**os.environ, **environ, "NODE_PATH": str(PEERS)},
@@ -94,10 +102,10 @@ def test_x30_the_protocol_library_of_vs_code(written: Path, environ: Mapping[str
 
 @pytest.mark.parametrize("spoken", ["emacs", "neovim", "visual-studio-code"])
 def test_x30_what_editors_say_of_themselves_gets_answers_that_they_understand(
-    spoken: str, written: Path, environ: Mapping[str, str]
+    spoken: str, written: Path, server: list[str], environ: Mapping[str, str]
 ):
     """X30. A client of pytest-lsp in the words of an editor; what the protocol does not allow to it is an error."""
-    told = asyncio.run(_session(spoken, written, environ))
+    told = asyncio.run(_session(spoken, written, server, environ))
     assert told == {
         "diagnostics": ["unresolved-link", "unused-suppression"],
         "hover": True,
@@ -107,11 +115,11 @@ def test_x30_what_editors_say_of_themselves_gets_answers_that_they_understand(
     }
 
 
-async def _session(spoken: str, folder: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+async def _session(spoken: str, folder: Path, server: list[str], environ: Mapping[str, str]) -> dict[str, Any]:
     client = make_test_lsp_client()
     with warnings.catch_warnings():
         warnings.simplefilter("error", LspSpecificationWarning)
-        await client.start_io(*SERVER, cwd=str(folder), env={**os.environ, **environ})
+        await client.start_io(*server, cwd=str(folder), env={**os.environ, **environ})
         try:
             async with asyncio.timeout(SECONDS):
                 return await _asked(client, spoken, folder)

@@ -85,6 +85,17 @@ def serve(control: int, listening: str) -> NoReturn:
                 pass
 
 
+def _import_for(wanted: Wanted) -> None:
+    """Import what one command alone needs, and takes most of its start, when it is asked for."""
+    if "lsp" in wanted["argv"][:2] and "prosa.lsp.server" not in sys.modules:
+        from prosa.cli.libraries import load_protocol
+
+        load_protocol()
+        importlib.import_module("prosa.lsp.server")
+        gc.collect()
+        gc.freeze()
+
+
 def _forget_own_path() -> None:
     """Leave in `sys.path` what Python finds without `PYTHONPATH`."""
     own = os.environ["PYTHONPATH"].split(os.pathsep)
@@ -101,6 +112,7 @@ def _asked(connection: socket.socket) -> tuple[Wanted, list[int]]:
 
 def _for_worker(wanted: Wanted, ends: list[int], *sockets: socket.socket) -> int:
     """Fork twice. The process between ends at once, so that the worker, which adopts orphans now, is the parent."""
+    _import_for(wanted)
     told, tell = os.pipe()
     gate, opener = os.pipe()
     between = os.fork() if os.path.isdir(wanted["cwd"]) else 0
@@ -127,6 +139,7 @@ def _for_script(connection: socket.socket, *sockets: socket.socket) -> None:
     """Fork a process that starts the one of the command, waits for it, and ends it if the script ends before."""
     with suppress(EOFError, OSError):
         wanted, ends = _asked(connection)
+        _import_for(wanted)
         if not os.fork():
             child = os.fork()
             if not child:

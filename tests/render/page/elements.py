@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 
 VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "col", "wbr"})
@@ -23,7 +24,14 @@ class Element:
     tag: str
     attributes: dict[str, str]
     inside: tuple[str, ...]
-    text: str = ""
+    said: list[str] = field(default_factory=list, repr=False)
+    """What the whole page says, in pieces; those of this element are ``begin`` up to ``end``."""
+    begin: int = 0
+    end: int | None = None
+
+    @cached_property
+    def text(self) -> str:
+        return "".join(self.said[self.begin : self.end])
 
     def __getitem__(self, name: str) -> str:
         return self.attributes[name]
@@ -41,6 +49,7 @@ class Tree(HTMLParser):
     unbalanced: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
     opened: list[Element] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -49,20 +58,22 @@ class Tree(HTMLParser):
         names = [name for name, _ in attrs]
         if len(names) != len(set(names)):
             self.unbalanced.append(f"{tag} has an attribute twice")
-        made = Element(tag, {name: value or "" for name, value in attrs}, tuple(each.tag for each in self.opened))
+        attributes = {name: value or "" for name, value in attrs}
+        made = Element(tag, attributes, tuple(each.tag for each in self.opened), self.said, len(self.said))
         self.elements.append(made)
-        if tag not in VOID:
+        if tag in VOID:
+            made.end = made.begin
+        else:
             self.opened.append(made)
 
     def handle_endtag(self, tag: str) -> None:
         if not self.opened or self.opened[-1].tag != tag:
             self.unbalanced.append(f"</{tag}> in {[each.tag for each in self.opened]}")
             return
-        self.opened.pop()
+        self.opened.pop().end = len(self.said)
 
     def handle_data(self, data: str) -> None:
-        for each in self.opened:
-            each.text += data
+        self.said.append(data)
 
     def handle_comment(self, data: str) -> None:
         self.comments.append(data)
