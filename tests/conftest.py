@@ -29,9 +29,10 @@ from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
 from tests.certificates import read_once
 from tests.compiled import lend_compiled
-from tests.distribution import ByFile, in_order, report_less
+from tests.distribution import ByFile, in_order
 from tests.later import Later, Whole, module_of
 from tests.memory import in_memory
+from tests.reports import Passed, received, report_less, take_many
 
 settings.register_profile(
     "untimed", max_examples=depth.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -99,7 +100,14 @@ def pytest_report_header() -> list[str]:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     """Share tests out as `tests.distribution` says."""
     config.option.loadscopereorder = False
+    take_many(config)
     return ByFile(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_from_serializable(data: dict[str, object]) -> Passed | None:
+    """Take many tests that passed, as `tests.reports` sends them."""
+    return received(data)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Later | None:

@@ -1,14 +1,13 @@
 """How the tests of a session are shared out to workers: by file, and whole folders where they share something costly.
 
 A browser, a model, a server or what one module parsed is so made once and not in each worker. What takes longest comes
-first, so that the many short files fill up the end. Workers report only what a session shows of a test.
+first, so that the many short files fill up the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import pytest
 from xdist.remote import Producer
@@ -83,31 +82,6 @@ class ByFile(LoadScopeScheduling):
         for each in self.assigned_work:
             self._reschedule(each)
         return crashed
-
-
-def report_less(config: pytest.Config) -> None:
-    """Let a worker report a test once: not its beginning, and not that it was set up and cleaned up as it should. Each
-    report takes a millisecond of two processors. Who asks for durations, or for a file of results, gets all."""
-    if config.option.durations or config.option.xmlpath:
-        return
-    for each in config.pluginmanager.get_plugins():
-        if type(each).__name__ == "WorkerInteractor":  # a worker has a class of its own, which nothing can import
-            each.sendevent = _without_what_is_of_no_use(each.sendevent)
-
-
-def _without_what_is_of_no_use(send: Callable[..., None]) -> Callable[..., None]:
-    def sent(name: str, **said: Any) -> None:
-        if not _is_of_no_use(name, said):
-            send(name, **said)
-
-    return sent
-
-
-def _is_of_no_use(name: str, said: dict[str, Any]) -> bool:
-    if name != "testreport":
-        return name == "logstart"
-    report = said["data"]
-    return report["when"] != "call" and report["outcome"] == "passed" and not report["sections"]
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:

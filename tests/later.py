@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ class Later(pytest.Module):
             found = list(self.session.genitems(self))
             self.config.hook.pytest_collection_modifyitems(session=self.session, config=self.config, items=found)
             read_once()
+            _place(found)
         finally:
             gc.freeze()
             gc.enable()
@@ -49,6 +51,7 @@ class Whole(pytest.Item):
         session, module = self.session, self.parent
         assert isinstance(module, Later)
         place = session.items.index(self)
+        _keep_hooks(session)
         tests = module.tests()
         try:
             for test, following in zip(tests, [*tests[1:], next_item], strict=False):
@@ -60,6 +63,23 @@ class Whole(pytest.Item):
             session.items[place] = self
         if not tests:
             session._setupstate.teardown_exact(next_item)
+
+
+def _place(tests: list[pytest.Item]) -> None:
+    """Look for the line of each function once; pytest does it for each of its parameters."""
+    places: dict[object, tuple[str, int | None]] = {}
+    for test in tests:
+        if isinstance(test, pytest.Function):
+            if test.function in places:
+                test.location = (*places[test.function], test.getmodpath())
+            else:
+                places[test.function] = test.location[:2]
+
+
+def _keep_hooks(session: pytest.Session) -> None:
+    """Find the hooks of a folder once: every `conftest.py` is imported by now. pytest does it ten times a test."""
+    if not hasattr(session.gethookproxy, "cache_info"):
+        session.gethookproxy = cache(session.gethookproxy)  # type: ignore[assignment, method-assign]
 
 
 def module_of(path: Path, parent: pytest.Collector) -> Later | None:
