@@ -84,7 +84,7 @@ def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
 
     def decorate(work: Work[P, T]) -> Work[P, T]:
         whole = inspect.signature(work)
-        own = [each for each in whole.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        own = [parameter for parameter in whole.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
         parameters = {each.name: each for each in (*own, *map(_parameter, declared(record)))}
 
         @wraps(work)
@@ -101,14 +101,14 @@ def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
     return decorate
 
 
-def _parameter(each: DeclaredOption) -> inspect.Parameter:
-    default = False if each.is_switch else each.option.default
-    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=each.type)
+def _parameter(option: DeclaredOption) -> inspect.Parameter:
+    default = False if option.is_switch else option.option.default
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option.type)
 
 
 def _list_of(record: type) -> str:
     """Return what the keywords of a record are for, in the words of `--help`, where a keyword is a flag."""
-    lines = (f"    - ``{each.name}``: {each.option.help}" for each in declared(record))
+    lines = (f"    - ``{option.name}``: {option.option.help}" for option in declared(record))
     return re.sub(r"--([a-z][a-z-]*)", lambda flag: f"``{flag[1].replace('-', '_')}``", "\n".join(lines))
 
 
@@ -123,14 +123,14 @@ _LEAST: Final[Mapping[str, int]] = {"count": 1, "number": 0, "bytes": 1, "memory
 
 def _require_ranges(given: Mapping[str, object], record: type) -> None:
     """Raise ValueError for a number or a time that is too small to mean anything."""
-    for each in declared(record):
-        value, kind = given.get(each.name), each.option.kind
+    for option in declared(record):
+        value, kind = given.get(option.name), option.option.kind
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
         if kind == "seconds" and not value > 0:
-            raise ValueError(f"{each.name} is a time in seconds above 0, found {value!r}")
+            raise ValueError(f"{option.name} is a time in seconds above 0, found {value!r}")
         if kind in _LEAST and value < _LEAST[kind]:
-            raise ValueError(f"{each.name} is at least {_LEAST[kind]}, found {value!r}")
+            raise ValueError(f"{option.name} is at least {_LEAST[kind]}, found {value!r}")
 
 
 def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:

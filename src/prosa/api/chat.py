@@ -61,7 +61,7 @@ async def achat(
     """
     path = path_of(path_or_text)
     (name, own), tools, environment = provider_of(provider), words(tools), environment_of(path, options.get("environ"))
-    typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
+    typed = tuple(tool.removeprefix("mdh:") for tool in tools if tool.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
     request = TurnRequest(
         options=options_of(options, environment, own, provider=name, site_rights=rights),

@@ -49,14 +49,14 @@ def _kinds_of(work: Callable[..., object], record: type | None) -> dict[str, tup
     written = {name: kind for name, kind in work.__annotations__.items() if name not in ("return", "options")}
     hints = get_type_hints(SimpleNamespace(__annotations__=written), getattr(work, "__globals__", {}))
     kinds = {name: (kind, str(written[name])) for name, kind in hints.items()}
-    return kinds | {each.name: (each.annotation, each.type) for each in (declared(record) if record else ())}
+    return kinds | {option.name: (option.annotation, option.type) for option in (declared(record) if record else ())}
 
 
 def _fits(value: T, kind: Kind) -> bool:
     """Return whether a value is of a type, as far as the type can be asked."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return any(_fits(value, each) for each in parts)
+        return any(_fits(value, part) for part in parts)
     if origin is Literal:
         return isinstance(value, str)  # which words there are is said by what takes them
     if kind is float or kind is int:

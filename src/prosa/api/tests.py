@@ -60,7 +60,7 @@ async def arun_tests(
     (X34). Raises `RunError` if nothing can run: `ProgramRefused` for tests or programs with errors, `FileProblem`, and
     TypeError for an invalid provider. Further options:
     """
-    named = [str(paths)] if isinstance(paths, str | Path) else [str(each) for each in paths]
+    named = [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths]
     require_provider(provider)
     chosen = words(models)
     root = options.get("root")

@@ -194,7 +194,10 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     """Yield the names of variables with keys, and never a key."""
     names = [name for row in PROVIDERS for name in row.key_variables]
     own = _known_settings(environ, folder)
-    names += [*own.key_variables.values(), *(each.api_key_env for each in own.providers.values() if each.api_key_env)]
+    names += [
+        *own.key_variables.values(),
+        *(provider.api_key_env for provider in own.providers.values() if provider.api_key_env),
+    ]
     here = [name for name in dict.fromkeys(names) if environ.get(name, "").strip()]
     stored = [name for name in stored_keys(config_dir(environ)) if name not in here]
     said = [f"set: {', '.join(here) or 'none'}"]
@@ -216,10 +219,10 @@ def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
 def _logins(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     """Yield the logins at MCP servers, and when they end."""
     _ = folder
-    for each in logins(environ):
-        is_over = each.refresh_token is None and each.is_stale(time.time())
-        todo = f"run: prosa login {each.server}" if is_over else ""
-        yield Finding("logins", "warning" if is_over else "ok", login_words(each), todo)
+    for login in logins(environ):
+        is_over = login.refresh_token is None and login.is_stale(time.time())
+        todo = f"run: prosa login {login.server}" if is_over else ""
+        yield Finding("logins", "warning" if is_over else "ok", login_words(login), todo)
 
 
 def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:

@@ -93,7 +93,9 @@ def write_parts(parts: Sequence[Part]) -> dict[Path, str]:
 def _parts(reader: RootedFiles, folder: Path, name: str, hosts: Sequence[Host]) -> Iterator[Part]:
     """Yield the files of a part."""
     if name == "agents":
-        yield from (_instructing(reader, folder, each) for each in instructions_of(reader, folder, hosts))
+        yield from (
+            _instructing(reader, folder, instructions) for instructions in instructions_of(reader, folder, hosts)
+        )
     elif name == "skill":
         yield from (_part(reader, name, folder / each / SKILL) for each in skill_folders(folder, SKILL, hosts))
     else:
@@ -104,7 +106,7 @@ def _parts(reader: RootedFiles, folder: Path, name: str, hosts: Sequence[Host]) 
 def _repository(folder: Path) -> Path | None:
     """Return the top folder of the git repository around a folder, a real path; None where that is the folder itself,
     and where there is none."""
-    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
     return top if top != folder else None
 
 

@@ -50,7 +50,7 @@ def hosts_named(names: Sequence[str]) -> tuple[Host, ...]:
     """Return hosts by their short names. Raises `UnknownName`."""
     for name in names:
         if host_named(name) is None:
-            raise UnknownName("host", name, [each.name for each in HOSTS])
+            raise UnknownName("host", name, [host.name for host in HOSTS])
     return tuple(host for host in HOSTS if host.name in names)
 
 
@@ -70,7 +70,7 @@ def instructions_of(reader: RootedFiles, folder: Path, hosts: Sequence[Host]) ->
     for host in hosts:
         read.setdefault(_file_of(host, folder), host)
     own = [_own(reader, folder, path, host) for path, host in read.items() if path != AGENTS]
-    shared = not hosts or AGENTS in read or any(each.imports or each.why for each in own)
+    shared = not hosts or AGENTS in read or any(instructions.imports or instructions.why for instructions in own)
     return ((Instructions(AGENTS),) if shared else ()) + tuple(own)
 
 

@@ -92,13 +92,15 @@ def _all_rows(settings: Settings) -> list[ProviderRow]:
 async def _local(environment: Environment, kind: str | None) -> list[Service]:
     titles = {row.title: row.name for row in PROVIDERS if row.port is not None}
     made = []
-    for each in await local_servers(local_places(environment.settings, environment.environ, kind)):
-        if isinstance(each, LocalServer):
-            models = tuple(Model(model.name, model.context, model.is_loaded) for model in each.models if model.answers)
-            name = titles.get(each.kind, LOCAL_NAME)
-            made.append(Service(name, each.kind, each.base_url, "answers", is_local=True, models=models))
+    for server in await local_servers(local_places(environment.settings, environment.environ, kind)):
+        if isinstance(server, LocalServer):
+            models = tuple(
+                Model(model.name, model.context, model.is_loaded) for model in server.models if model.answers
+            )
+            name = titles.get(server.kind, LOCAL_NAME)
+            made.append(Service(name, server.kind, server.base_url, "answers", is_local=True, models=models))
         else:
-            made.append(_silent(each, titles))
+            made.append(_silent(server, titles))
     return made
 
 
@@ -133,4 +135,4 @@ async def _listed(service: Service, protocol: Protocol, endpoint: Endpoint) -> S
         found = await list_models(protocol, endpoint)
     except ProviderError as error:
         return replace(service, state="silent", note=error.message)
-    return replace(service, state="answers", models=tuple(Model(each.name, each.context) for each in found))
+    return replace(service, state="answers", models=tuple(Model(listed.name, listed.context) for listed in found))

@@ -104,7 +104,7 @@ class DeclaredOption(Struct, frozen=True):
     def choices(self) -> tuple[str, ...]:
         """The values that a closed set allows."""
         parts = (self.annotation, *get_args(self.annotation))
-        return next((get_args(each) for each in parts if get_origin(each) is Literal), ())
+        return next((get_args(part) for part in parts if get_origin(part) is Literal), ())
 
     @property
     def is_switch(self) -> bool:
@@ -130,7 +130,7 @@ def _options_of(record: type) -> Mapping[str, DeclaredOption]:
 
 def fields_of(record: type, chosen: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of `Options` that the keywords of a record fill."""
-    return {each.option.field or each.name: chosen[each.name] for each in declared(record) if each.name in chosen}
+    return {it.option.field or it.name: chosen[it.name] for it in declared(record) if it.name in chosen}
 
 
 def spelled(annotation: Annotation) -> str:

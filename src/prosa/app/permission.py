@@ -79,8 +79,8 @@ def refusal(program: Program, options: Options, environment: Environment) -> Not
     """Return why a run of a program ends before it begins, for a server that may not start; None where none is."""
     if _plays_servers(options):
         return None
-    servers = (each for one in reachable(program) for each in one.servers)
-    refused = [each for each in servers if not _permitted(each.origin, options, environment)]
+    servers = (server for one in reachable(program) for server in one.servers)
+    refused = [server for server in servers if not _permitted(server.origin, options, environment)]
     return _refused(refused, environment) if refused else None
 
 
@@ -100,7 +100,7 @@ class PermittedServers(Struct, frozen=True):
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
         """Start all servers. Raises `NotTrusted` before any of them starts where one is not permitted."""
-        refused = [each for each in servers if not _permitted(each.origin, self.options, self.environment)]
+        refused = [server for server in servers if not _permitted(server.origin, self.options, self.environment)]
         if refused:
             raise _refused(refused, self.environment)
         async with self.opened().connect(servers, cwd=cwd) as session:
@@ -135,11 +135,11 @@ def _refused(servers: Sequence[ServerConfig], environment: Environment) -> NotTr
     more = f" (and {len(servers) - 1} more)" if len(servers) > 1 else ""
     place = f"{first.origin.path}:{first.origin.line}: " if first.origin.path else ""
     what = f"{place}the MCP server {first.name!r} ({_short(command)}) was not started{more}"
-    return _not_trusted(what, [each.origin for each in servers], environment)
+    return _not_trusted(what, [server.origin for server in servers], environment)
 
 
 def _not_trusted(what: str, origins: Sequence[Origin], environment: Environment) -> NotTrusted:
-    first, paths = origins[0].path, list(dict.fromkeys(each.path for each in origins if each.path))
+    first, paths = origins[0].path, list(dict.fromkeys(origin.path for origin in origins if origin.path))
     why = f"{first or 'its program'} was not named by you, and {_state(first, environment.environ)}"
     it = "it" if len(paths) == 1 else "them"
     trust = f"read {it}, then run: prosa trust {_quoted(paths)}\nor " if paths else ""

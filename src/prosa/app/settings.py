@@ -101,8 +101,8 @@ def require_setting(text: str, *, user: bool = True) -> None:
 
     given = given_settings([text])
     _, problems = read_project("", PROJECT_FILE, given.project)
-    for each in problems:
-        raise BadSetting(each.message, "\n".join(each.notes))
+    for problem in problems:
+        raise BadSetting(problem.message, "\n".join(problem.notes))
     if given.user and not user:
         raise BadSetting("it has no effect here", "docs/settings.md lists the settings of a project, which have")
 
@@ -149,10 +149,10 @@ def _settings_in(
         settings, problems = read_user_settings(source.text, given.user if given else NONE)
     else:
         settings, problems = read_project_settings(source.text, path.name, given.project if given else NONE)
-    for each in problems:
-        if each.severity is Severity.ERROR:
-            raise RunError(_words(source, each), hint="\n".join(each.notes))
-        notice(f"warning: {'; '.join((_words(source, each), *each.notes))}")
+    for problem in problems:
+        if problem.severity is Severity.ERROR:
+            raise RunError(_words(source, problem), hint="\n".join(problem.notes))
+        notice(f"warning: {'; '.join((_words(source, problem), *problem.notes))}")
     return settings
 
 

@@ -32,12 +32,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     found = list(agents_here(tuple(args.names), console.environ))
     probes = _probed(found, console, named=bool(args.names)) if args.probe else {}
     if args.format == "json":
-        rows = [each.as_dict() | _probe_row(probes.get(each.known.name), args.probe) for each in found]
+        rows = [here.as_dict() | _probe_row(probes.get(here.known.name), args.probe) for here in found]
         console.out(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
         lines = _details(found) if args.names else _table(found)
         console.out("\n".join((*lines, *_probe_lines(probes))))
-    return FAILED if any(not each.ok for each in probes.values()) else OK
+    return FAILED if any(not probe.ok for probe in probes.values()) else OK
 
 
 def _probed(found: Sequence[AgentHere], console: Console, *, named: bool) -> dict[str, Probe]:
@@ -46,12 +46,12 @@ def _probed(found: Sequence[AgentHere], console: Console, *, named: bool) -> dic
     from prosa.app.agents.probe import probe_agent
     from prosa.app.agents.task import AgentRefused
 
-    installed = [each for each in found if each.installed is not None]
-    if named and (missing := next((each.missing for each in found if each.installed is None), "")):
+    installed = [here for here in found if here.installed is not None]
+    if named and (missing := next((here.missing for here in found if here.installed is None), "")):
         raise AgentRefused(missing)
     if not installed:
         console.note("note: no agent is installed here, so there is nothing to probe")
-    return {each.known.name: asyncio.run(probe_agent(each, console.environ)) for each in installed}
+    return {here.known.name: asyncio.run(probe_agent(here, console.environ)) for here in installed}
 
 
 def _probe_row(probe: Probe | None, asked: bool) -> dict[str, object]:
@@ -80,8 +80,8 @@ def _table(found: Sequence[AgentHere]) -> Iterator[str]:
     yield _isolation(found[0])
 
 
-def _isolation(each: AgentHere) -> str:
-    isolated = each.isolation
+def _isolation(here: AgentHere) -> str:
+    isolated = here.isolation
     if isolated.kind != "none":
         return f"isolation: {isolated.kind}"
     return f"isolation: none ({isolated.reason}); agents run only with --trust-agent"
@@ -104,6 +104,6 @@ def _details(found: Sequence[AgentHere]) -> Iterator[str]:
         yield f"  {_isolation(each)}"
 
 
-def _how(each: AgentHere) -> str:
+def _how(here: AgentHere) -> str:
     """Return how to get an agent, or what it lacks."""
-    return each.missing.partition(": ")[2] or each.missing
+    return here.missing.partition(": ")[2] or here.missing

@@ -127,7 +127,7 @@ def _list(args: argparse.Namespace, console: Console) -> int:
 
     found = batch_list(_store(args, console))
     if args.format == "json":
-        console.out(json.dumps([status_json(each) for each in found], ensure_ascii=False, indent=2))
+        console.out(json.dumps([status_json(status) for status in found], ensure_ascii=False, indent=2))
     else:
         console.out("\n".join(list_lines(found)))
     return OK
@@ -299,10 +299,10 @@ def _stdin(console: Console) -> Callable[[int], bytes]:
 def _mapped(pairs: Sequence[str]) -> dict[str, str]:
     """Raise `WrongUse`."""
     found: dict[str, str] = {}
-    for each in pairs:
-        name, equals, column = each.partition("=")
+    for pair in pairs:
+        name, equals, column = pair.partition("=")
         if not equals or not name or not column:
-            raise WrongUse(f"--map {each}: expected FIELD=COLUMN")
+            raise WrongUse(f"--map {pair}: expected FIELD=COLUMN")
         if name in found:
             raise WrongUse(f"--map {name}: two columns for one field")
         found[name] = column

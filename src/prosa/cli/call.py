@@ -100,9 +100,9 @@ def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> 
     if args.format == "json":
         console.out(dump({"node": node.url or node.name, "actions": [dict(each) for each in node.actions]}, indent=2))
         return 0
-    for each in node.actions:
-        words = [str(each.get(name) or "") for name in ("id", "method", "url")]
-        about = str(each.get("title") or each.get("description") or "").partition("\n")[0]
+    for action in node.actions:
+        words = [str(action.get(name) or "") for name in ("id", "method", "url")]
+        about = str(action.get("title") or action.get("description") or "").partition("\n")[0]
         console.out(safe("  ".join(filter(None, (*words, about)))))
     if not node.actions:
         console.err(f"{safe(node.name)} declares no actions")

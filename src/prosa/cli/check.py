@@ -75,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fail-on",
-        choices=(*(each.value for each in Severity), "never"),
+        choices=(*(severity.value for severity in Severity), "never"),
         default=Severity.ERROR.value,
         help="the least severity that makes the exit status 1 (default: error)",
     )
@@ -137,7 +137,7 @@ def _context_tokens(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse("--context-tokens takes one path")
     views = host_views(Path(args.paths[0] if args.paths else "."))
     if args.format == "json":
-        console.out(dump([host_object(each, texts=False) for each in views], indent=2))
+        console.out(dump([host_object(view, texts=False) for view in views], indent=2))
     else:
         console.out(render_tokens(views))
     return 0
@@ -286,9 +286,9 @@ class _Done(Struct):
 
 def failed(found: Sequence[Diagnostic], least: str) -> int:
     """1 when anything found is at least as severe as ``least``, else 0; `never` is 0 always."""
-    severities = [each.value for each in Severity]
+    severities = [severity.value for severity in Severity]
     bad = severities[: severities.index(least) + 1] if least in severities else []
-    return int(any(each.severity.value in bad for each in found))
+    return int(any(diagnostic.severity.value in bad for diagnostic in found))
 
 
 def report(
@@ -342,8 +342,9 @@ def _fix(
         raise WrongUse("--diff prints a diff; it has no --format")
     fixes = fix_groups(groups, how, unsafe=args.unsafe_fixes)
     for dropped in fixes.dropped:
-        each = dropped.diagnostic
-        console.warn(f"fix not applied: {each.path}:{each.start.line}: {each.message} [{each.rule}]: {dropped.reason}")
+        diagnostic = dropped.diagnostic
+        where = f"{diagnostic.path}:{diagnostic.start.line}"
+        console.warn(f"fix not applied: {where}: {diagnostic.message} [{diagnostic.rule}]: {dropped.reason}")
     if args.diff:
         return _show(fixes.changes, console)
     refused = {} if args.dry_run else write_changes(fixes.changes)

@@ -169,8 +169,8 @@ def overview(version: str, *, whole: bool = False) -> str:
     if whole:
         lines = "\n\n".join("\n".join(_group(name, width)) for name in groups)
     else:
-        first = (next(each for each in COMMANDS if each.name == name) for name in FIRST)
-        lines = "\n".join(_line(each, width) for each in first)
+        first = (next(command for command in COMMANDS if command.name == name) for name in FIRST)
+        lines = "\n".join(_line(command, width) for command in first)
         lines += f"\n\n`prosa help all` lists all {len(COMMANDS)} commands."
     statuses = "; ".join(f"{number} {meaning}" for number, meaning in EXIT_STATUSES[:3])
     return f"""\
@@ -192,7 +192,7 @@ Exit status: {statuses}."""
 def _group(name: str, width: int) -> Iterator[str]:
     """Yield the lines of a group: its name, and a line for each of its commands."""
     yield f"{name}:"
-    yield from (_line(each, width) for each in COMMANDS if each.group == name)
+    yield from (_line(command, width) for command in COMMANDS if command.group == name)
 
 
 def _line(command: Command, width: int) -> str:

@@ -129,7 +129,7 @@ def _may_repeat(action: argparse.Action) -> bool:
 
 def _values(action: argparse.Action, typed: Typed) -> Iterable[Candidate]:
     if action.choices is not None:
-        return [(str(each), "") for each in action.choices]
+        return [(str(choice), "") for choice in action.choices]
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     by_place = _BY_PLACE.get((typed.command, action.dest))
     by_name = _BY_METAVAR.get(metavar)
@@ -193,7 +193,7 @@ def _scripts(typed: Typed) -> Iterable[Candidate]:
 
     for path in _named(typed):
         model = open_as(SourceText(read_given(path), str(path)), MAGI).model
-        yield from ((each.address, f"line {each.line}") for each in model.scripts)
+        yield from ((script.address, f"line {script.line}") for script in model.scripts)
 
 
 def _actions(typed: Typed) -> Iterable[Candidate]:
@@ -202,7 +202,7 @@ def _actions(typed: Typed) -> Iterable[Candidate]:
 
     for path in _named(typed):
         node = node_of_text(read_given(path), str(path))
-        yield from ((str(each["id"]), str(each.get("method", ""))) for each in node.actions if each.get("id"))
+        yield from ((str(action["id"]), str(action.get("method", ""))) for action in node.actions if action.get("id"))
 
 
 def _named(typed: Typed) -> Iterator[Path]:

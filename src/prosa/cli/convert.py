@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _print(results, console, written=not args.dry_run)
     else:
         _say_report(results, args.report, console)
-    lost = any(each.report.loses for each in results)
+    lost = any(result.report.loses for result in results)
     return FAILED if failed or (args.strict and lost) else OK
 
 
@@ -128,8 +128,8 @@ def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console
 
 def _say_problems(results: Sequence[Result], console: Console) -> int:
     wrong = [each for each in results if each.problem]
-    for each in wrong:
-        say(console, each.problem, each.hint)
+    for result in wrong:
+        say(console, result.problem, result.hint)
     return len(wrong)
 
 
@@ -139,18 +139,18 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
 
     folder = options.output if options.into else None
     files = [each for result in results for each in result.files]
-    for each in files:
-        if each.path is None and not (args.diff or args.dry_run or args.format == "json"):
-            console.out(each.text, end="")
+    for file in files:
+        if file.path is None and not (args.diff or args.dry_run or args.format == "json"):
+            console.out(file.text, end="")
         elif args.diff:
             from prosa.render.diff import render_diff
 
-            console.out(render_diff(str(each.path or "<stdout>"), _there(each.path), each.text), end="")
+            console.out(render_diff(str(file.path or "<stdout>"), _there(file.path), file.text), end="")
     if args.diff or args.dry_run:
         reasons = [blocked(each.path, folder, force=args.force) for each in files if each.path is not None]
         if args.dry_run and args.format == "text":
-            for each in files:
-                console.out(f"would write: {each.path or '<stdout>'}")
+            for file in files:
+                console.out(f"would write: {file.path or '<stdout>'}")
         return _refuse([why for why in reasons if why], console)
     refused = write_results(results, folder, force=args.force, on_written=lambda path: console.note(f"wrote {path}"))
     return _refuse(refused, console)
@@ -161,13 +161,13 @@ def _print(results: Sequence[Result], console: Console, *, written: bool) -> Non
     from prosa.render.conversion import reports_data
     from prosa.render.json import dump
 
-    done = [each for each in results if not each.problem]
+    done = [result for result in results if not result.problem]
     files = [
-        {"path": str(each.path)} if each.path is not None else {"path": None, "text": each.text}
+        {"path": str(file.path)} if file.path is not None else {"path": None, "text": file.text}
         for result in done
-        for each in result.files
+        for file in result.files
     ]
-    report = reports_data([each.report for each in done])
+    report = reports_data([result.report for result in done])
     console.out(dump({"files": files, "written": written, "report": report}, indent=2))
 
 
@@ -189,7 +189,7 @@ def _say_report(results: Sequence[Result], form: str, console: Console) -> None:
     from prosa.render.conversion import report_lines, reports_data
     from prosa.render.json import dump
 
-    done = [each.report for each in results if not each.problem]
+    done = [result.report for result in results if not result.problem]
     if form == "json":
         console.err(dump(reports_data(done)))
         return

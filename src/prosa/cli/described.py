@@ -43,7 +43,9 @@ TYPES: Mapping[str, str] = {
 
 def index(version: str) -> dict[str, Value]:
     """Return every command with its summary and its effects, and what describes one of them."""
-    commands: list[Value] = [{"name": each.name, "summary": each.summary, **_effects(each)} for each in COMMANDS]
+    commands: list[Value] = [
+        {"name": command.name, "summary": command.summary, **_effects(command)} for command in COMMANDS
+    ]
     return {"version": version, "commands": commands, "exit": _exit(), "more": "prosa help COMMAND --format json"}
 
 
@@ -51,12 +53,12 @@ def description(command: Command, parser: Parser) -> dict[str, Value]:
     """Return the arguments, the options, the exit statuses, the effects and the examples of a command."""
     from prosa.cli.examples import EXAMPLES
 
-    actions = [each for each in parser._actions if each.help != argparse.SUPPRESS]  # noqa: SLF001
+    actions = [action for action in parser._actions if action.help != argparse.SUPPRESS]  # noqa: SLF001
     return {
         "command": command.name,
         "summary": command.summary,
-        "arguments": [dict(_argument(each)) for each in actions if not each.option_strings],
-        "options": [dict(_option(each)) for each in actions if each.option_strings],
+        "arguments": [dict(_argument(action)) for action in actions if not action.option_strings],
+        "options": [dict(_option(action)) for action in actions if action.option_strings],
         "exit": _exit(),
         **_effects(command),
         "examples": [each._asdict() for each in EXAMPLES.get(command.name, ())],
@@ -81,7 +83,7 @@ def _argument(action: argparse.Action) -> Iterator[tuple[str, Value]]:
     yield "type", _type(action)
     yield "help", _help(action)
     if action.choices is not None:
-        yield "choices", [str(each) for each in action.choices]
+        yield "choices", [str(choice) for choice in action.choices]
     yield "required", action.nargs not in ("?", "*")
     if action.nargs in ("*", "+"):
         yield "several", True
@@ -93,7 +95,7 @@ def _option(action: argparse.Action) -> Iterator[tuple[str, Value]]:
     yield "default", _plain(action)
     yield "help", _help(action)
     if action.choices is not None:
-        yield "choices", [str(each) for each in action.choices]
+        yield "choices", [str(choice) for choice in action.choices]
     elif action.nargs != 0:
         yield "value", action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     if action.required:

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.out(dump(_object(found), indent=2))
     else:
         console.out(_text(found))
-    return int(any(each.state == "broken" for each in found))
+    return int(any(finding.state == "broken" for finding in found))
 
 
 def _text(found: Sequence[Finding]) -> str:
@@ -41,9 +41,9 @@ def _text(found: Sequence[Finding]) -> str:
 
     width = max(len(each.name) for each in found)
     lines: list[str] = []
-    for each in found:
-        lines.append(f"{each.state:<8} {each.name:<{width}}  {safe(each.message)}")
-        lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in each.next.splitlines()]
+    for finding in found:
+        lines.append(f"{finding.state:<8} {finding.name:<{width}}  {safe(finding.message)}")
+        lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in finding.next.splitlines()]
     bad = [each for each in found if each.state in ("broken", "warning")]
     lines.append("")
     need = "needs" if len(bad) == 1 else "need"
@@ -54,7 +54,7 @@ def _text(found: Sequence[Finding]) -> str:
 
 def _object(found: Sequence[Finding]) -> dict[str, Plain]:
     return {
-        "healthy": not any(each.state == "broken" for each in found),
-        "checks": [{"name": each.name, "state": each.state, "message": each.message} for each in found],
-        "nextActions": [{"check": each.name, "action": each.next} for each in found if each.next],
+        "healthy": not any(finding.state == "broken" for finding in found),
+        "checks": [{"name": finding.name, "state": finding.state, "message": finding.message} for finding in found],
+        "nextActions": [{"check": finding.name, "action": finding.next} for finding in found if finding.next],
     }

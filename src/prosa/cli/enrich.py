@@ -55,15 +55,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     found: list[Enriched] = []
     with progress(console) as status:
 
-        def done(each: Enriched) -> None:
-            found.append(each)
+        def done(enriched: Enriched) -> None:
+            found.append(enriched)
             status.show(f"{len(found)} records")
 
         run_stoppable(enrich(groups, EnrichOptions(embedder, args.force, args.dry_run, secret), done))
     if not found:
         raise WrongUse(f"no YMJ records in {', '.join(args.paths)}", hint="prosa enrich writes into .ymj files")
     _print(found, args, console)
-    return int(any(each.became == "left" for each in found))
+    return int(any(enriched.became == "left" for enriched in found))
 
 
 def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:
@@ -78,13 +78,15 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
         return
     would = "would be " if args.dry_run else ""
     say_line = console.note if args.diff else console.out
-    for each in found:
-        if each.reason:
-            console.err(safe(f"{'left alone' if each.became == 'left' else 'not sent'}: {each.path} {each.reason}"))
-        if each.became not in ("left", "unchanged"):
-            if args.diff and each.before != each.after:
-                console.out(render_diff(str(each.path), each.before, each.after), end="")
+    for enriched in found:
+        if enriched.reason:
+            console.err(
+                safe(f"{'left alone' if enriched.became == 'left' else 'not sent'}: {enriched.path} {enriched.reason}")
+            )
+        if enriched.became not in ("left", "unchanged"):
+            if args.diff and enriched.before != enriched.after:
+                console.out(render_diff(str(enriched.path), enriched.before, enriched.after), end="")
             else:
-                say_line(safe(f"{would}{each.became}: {each.path}"))
+                say_line(safe(f"{would}{enriched.became}: {enriched.path}"))
     counts = Counter(each.became for each in found)
     console.note(", ".join(f"{count} {became}" for became, count in counts.items()))

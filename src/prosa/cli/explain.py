@@ -60,7 +60,7 @@ def overview() -> str:
 def lists() -> dict[str, Value]:
     """Return what `overview` shows, as data."""
     rules: list[Value] = [
-        {"code": each.code, "name": each.name, "severity": each.severity, "strict": each.strict} for each in all_rules()
+        {"code": rule.code, "name": rule.name, "severity": rule.severity, "strict": rule.strict} for rule in all_rules()
     ]
     return {"rules": rules, "dialects": [{"name": row.name, "title": row.title} for row in DIALECTS]}
 

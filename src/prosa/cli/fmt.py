@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options = FormatOptions(rehash=args.rehash, sync=args.sync)
     done = format_groups(named.groups, options, dialect=chosen_dialect(args.dialect), jobs=args.jobs)
     refused = _say_refused(done, console)
-    changes = [change for each in done if (change := each.change) is not None]
+    changes = [change for document in done if (change := document.change) is not None]
     if args.diff:
         _show(changes, console)
     shown_only = args.check or args.diff or args.dry_run
@@ -85,7 +85,7 @@ def _print(changes: Sequence[Change], count: int, console: Console, *, written: 
     """Print the changed documents as JSON; of standard input also its text."""
     from prosa.render.json import dump
 
-    changed = [{"path": str(each.path), **({"text": each.after} if each.is_stdin else {})} for each in changes]
+    changed = [{"path": str(change.path), **({"text": change.after} if change.is_stdin else {})} for change in changes]
     console.out(dump({"documents": count, "changed": changed, "written": written}, indent=2))
 
 
@@ -93,9 +93,9 @@ def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:
     """Print why documents were left alone, and return how many."""
     from prosa.render.plain import safe
 
-    for each in done:
-        if each.problem:
-            say(console, safe(each.problem), cause="not-written", head="not formatted: ")
+    for document in done:
+        if document.problem:
+            say(console, safe(document.problem), cause="not-written", head="not formatted: ")
     return sum(bool(each.problem) for each in done)
 
 

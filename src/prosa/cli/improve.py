@@ -173,8 +173,8 @@ def _print(found: Improvements, args: argparse.Namespace, console: Console) -> N
         data = improvements_json(records, subject=path, proposal=found.proposal, cost=found.cost)
         console.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    for each in found.parts:
-        console.out("\n".join(improvement_lines(each.record, each.comparison)))
+    for part in found.parts:
+        console.out("\n".join(improvement_lines(part.record, part.comparison)))
     if args.diff:
         console.out(render_diff(path, found.source.text, found.proposal), end="")
 
@@ -187,10 +187,10 @@ def _targets(args: argparse.Namespace) -> list[ReportTarget]:
     subject, output = Path(args.subject), None if args.output is None else Path(args.output)
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
         raise WrongUse(f"--output {output}: " + ("is a folder" if output.is_dir() else f"no folder {output.parent}"))
-    for each in (subject, subject / "SKILL.md"):
-        if output is not None and output.is_file() and each.is_file() and output.samefile(each):
+    for path in (subject, subject / "SKILL.md"):
+        if output is not None and output.is_file() and path.is_file() and output.samefile(path):
             raise WrongUse(f"--output {output} is the subject itself", hint="--write writes what is accepted into it")
-    return [target_of(each, force=args.force) for each in args.reports or ()]
+    return [target_of(report, force=args.force) for report in args.reports or ()]
 
 
 def _report(found: Improvements, targets: Sequence[ReportTarget], console: Console) -> None:
@@ -199,7 +199,7 @@ def _report(found: Improvements, targets: Sequence[ReportTarget], console: Conso
     for target in targets:
         if len(found.parts) > 1 and target.form != "folder":
             raise WrongUse("two parts were improved, and their reports need a folder", hint="--report DIR/")
-        for shown in (each.shown for each in found.parts if each.shown is not None):
+        for shown in (part.shown for part in found.parts if part.shown is not None):
             console.note(f"wrote {write_test_report(shown, target, console.note)}")
 
 

@@ -90,8 +90,8 @@ def _object(corpus: OpenCorpus, report: Refreshed) -> dict[str, Value]:
         "removed": report.removed,
         "unchanged": report.unchanged,
         "unreadable": [
-            {"path": _below(corpus.root, each.path), "kind": each.kind, "reason": each.reason}
-            for each in report.unreadable
+            {"path": _below(corpus.root, problem.path), "kind": problem.kind, "reason": problem.reason}
+            for problem in report.unreadable
         ],
         "seconds": round(report.seconds, 3),
         "healed": report.healed,
@@ -114,7 +114,7 @@ def _lines(corpus: OpenCorpus, report: Refreshed) -> Iterator[str]:
     yield f"{report.documents:,} document{plural} in {safe(str(corpus.root))}: {summary} ({report.seconds:.2f} s)"
     if report.unreadable:
         yield f"not in the index ({len(report.unreadable):,}):"
-        for each in report.unreadable[:MAX_UNREADABLE]:
-            yield f"  {safe(_below(corpus.root, each.path))}: {safe(each.reason)}"
+        for problem in report.unreadable[:MAX_UNREADABLE]:
+            yield f"  {safe(_below(corpus.root, problem.path))}: {safe(problem.reason)}"
         if len(report.unreadable) > MAX_UNREADABLE:
             yield "  …"

@@ -55,9 +55,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     wanted = [*(args.only or ()), *(["workflow"] if args.ci else ())]
     used = () if args.host else used_hosts(folder, console.environ)
     if used and not {"agents", "skill"}.isdisjoint(wanted or PARTS):
-        console.note(f"agents here: {', '.join(f'{each.host.title} ({each.shown_by})' for each in used)}")
+        console.note(f"agents here: {', '.join(f'{host.host.title} ({host.shown_by})' for host in used)}")
     try:
-        hosts = hosts_named(args.host) if args.host else [each.host for each in used]
+        hosts = hosts_named(args.host) if args.host else [host.host for host in used]
     except UnknownName as error:
         raise WrongUse(f"unknown {error.what} {error.name!r}", hint=error.hint) from None
     parts = plan_parts(folder, wanted or list(PARTS), hosts)

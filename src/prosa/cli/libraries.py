@@ -130,7 +130,7 @@ class _Plain:
     __hash__ = None  # type: ignore[assignment]  # what can change has no hash
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={each!r}" for name, each in vars(self).items())
+        values = ", ".join(f"{name}={var!r}" for name, var in vars(self).items())
         return f"{type(self).__qualname__}({values})"
 
 

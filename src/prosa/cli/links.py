@@ -49,7 +49,7 @@ def _links(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> in
     links = links_of(corpus, args.what)
 
     def text() -> str:
-        nodes = {each.id: each for each in corpus.index.documents()}
+        nodes = {document.id: document for document in corpus.index.documents()}
         return render_links(links, nodes, shown_from_here(corpus.root))
 
     put(args, console, lambda: links_object(links), text)

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _list(args: argparse.Namespace, console: Console) -> int:
     found = logins(console.environ)
     if args.format == "json":
-        console.out(json.dumps([as_dict(each) for each in found], ensure_ascii=False, indent=2))
+        console.out(json.dumps([as_dict(login) for login in found], ensure_ascii=False, indent=2))
     elif found:
         console.out("\n".join(map(login_words, found)))
     else:

@@ -90,8 +90,8 @@ def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int
     if args.format == "json":
         console.out(dump({"mailboxes": [each.as_dict() for each in found]}, indent=2))
     elif args.format == "jsonl":
-        for each in found:
-            console.out(dump(each.as_dict()))
+        for counts in found:
+            console.out(dump(counts.as_dict()))
     elif found:
         console.out(boxes_table(found))
     else:
@@ -108,8 +108,8 @@ def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
     if args.format == "json":
         console.out(dump({"messages": [each.for_people() for each in found]}, indent=2))
         return OK
-    for each in found:
-        console.out(dump(each.for_people()) if args.format == "jsonl" else "\n".join(message_lines(each)))
+    for record in found:
+        console.out(dump(record.for_people()) if args.format == "jsonl" else "\n".join(message_lines(record)))
     if not found and args.format == "text":
         console.err("no messages")
     return OK
@@ -121,12 +121,12 @@ def _watch(args: argparse.Namespace, place: StorePlace, console: Console) -> int
     from prosa.render.json import dump
     from prosa.render.rows import message_lines
 
-    def show(each: MessageRecord) -> None:
-        console.out("\n".join(message_lines(each)) if args.format == "text" else dump(each.for_people()))
+    def show(record: MessageRecord) -> None:
+        console.out("\n".join(message_lines(record)) if args.format == "text" else dump(record.for_people()))
 
     async def work() -> None:
-        async for each in coming(place, _chosen(args), system_clock()):
-            show(each)
+        async for record in coming(place, _chosen(args), system_clock()):
+            show(record)
 
     asyncio.run(work())
     return OK

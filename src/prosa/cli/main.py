@@ -149,8 +149,8 @@ def _with_settings(command: Command, texts: Sequence[str], console: Console) -> 
     from prosa.cli.parser import WrongUse
     from prosa.settings.given import BadSetting
 
-    lines = [each.strip() for each in console.environ.get(SET_VARIABLE, "").splitlines() if each.strip()]
-    for where, text in [*((SET_VARIABLE, each) for each in lines), *(("--set", each) for each in texts)]:
+    lines = [line.strip() for line in console.environ.get(SET_VARIABLE, "").splitlines() if line.strip()]
+    for where, text in [*((SET_VARIABLE, line) for line in lines), *(("--set", each) for each in texts)]:
         try:
             require_setting(text, user=SETTABLE[command.name] or where == SET_VARIABLE)
         except BadSetting as problem:

@@ -128,8 +128,8 @@ def named_skills(folders: Sequence[str], console: Console) -> tuple[Skills, ...]
     from prosa.render.plain import safe
 
     found = tuple(FolderSkills(Path(each).resolve()) for each in folders)
-    for each, folder in zip(found, folders, strict=True):
-        if not each.root.is_dir() or next(each.folders(), None) is None:
+    for skills, folder in zip(found, folders, strict=True):
+        if not skills.root.is_dir() or next(skills.folders(), None) is None:
             raise WrongUse(f"--skills {folder}: no folder with a SKILL.md, in it or directly below")
     return tuple(Skills(each, lambda text: console.err(safe(text))) for each in found)
 
@@ -169,8 +169,8 @@ def _config(args: argparse.Namespace, console: Console) -> int:
     words: list[str] = ["mcp", str(folder)]
     for glob in args.allow_run or ():
         words += ["--allow-run", glob] if glob != "*" else ["--allow-run"]
-    for each in args.skills:
-        words += ["--skills", str(Path(each).resolve())]
+    for skill in args.skills:
+        words += ["--skills", str(Path(skill).resolve())]
     words += ["--baseline", str(Path(args.baseline).resolve())] if args.baseline is not None else []
     words += ["--changed-since", args.changed_since] if args.changed_since is not None else []
     name = args.name or folder.name or "prosa"

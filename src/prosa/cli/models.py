@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _pull(args, console)
     if args.source is not None or args.force:
         raise WrongUse("--from and --force are about `prosa models pull`", hint="prosa models pull NAME")
-    names = [each for each in args.services if each != EMBEDDED]
+    names = [service for service in args.services if service != EMBEDDED]
     try:
         found = () if args.services and not names else survey(console.environ, Path(), names, online=args.online)
     except ProviderError:
@@ -69,10 +69,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _fails(found: Sequence[Service], *, named: bool) -> bool:
     """Return whether a requested service is silent: of local servers one answer is enough."""
-    local = [each for each in found if each.is_local]
-    silent = any(each.state == "silent" for each in found if not each.is_local)
-    without = named and any(each.state == "no-key" for each in found)
-    return silent or without or (named and bool(local) and all(each.state == "silent" for each in local))
+    local = [service for service in found if service.is_local]
+    silent = any(service.state == "silent" for service in found if not service.is_local)
+    without = named and any(service.state == "no-key" for service in found)
+    return silent or without or (named and bool(local) and all(service.state == "silent" for service in local))
 
 
 def _pull(args: argparse.Namespace, console: Console) -> int:
@@ -104,30 +104,32 @@ def _embedded(found: Sequence[EmbeddedModel]) -> Iterator[str]:
     """Yield the models that run in a process of Prosa."""
     from prosa.render.plain import safe
 
-    for each in found:
-        state = "here" if each.is_here and not each.note else each.note
-        size = f"{each.parameters / 1e6:.0f}M, {each.context:,} tokens, {each.size / 1e6:.0f} MB, {each.licence}"
-        yield f"  {each.name}  ({size}; {safe(state)})"
-        yield f"    {each.about}"
+    for model in found:
+        state = "here" if model.is_here and not model.note else model.note
+        size = f"{model.parameters / 1e6:.0f}M, {model.context:,} tokens, {model.size / 1e6:.0f} MB, {model.licence}"
+        yield f"  {model.name}  ({size}; {safe(state)})"
+        yield f"    {model.about}"
 
 
 def _text(found: Sequence[Service], embedded: Sequence[EmbeddedModel], *, named: bool) -> Iterator[str]:
-    local = [each for each in found if each.is_local]
-    hosted = [each for each in found if not each.is_local]
+    local = [service for service in found if service.is_local]
+    hosted = [service for service in found if not service.is_local]
     if embedded:
         yield "Embedded:"
         yield from _embedded(embedded)
         yield from [""] * bool(found)
     if local:
         yield "On this machine:"
-        yield from _answering([each for each in local if each.state == "answers"], "  no model server was found")
-        yield from _silent([each for each in local if each.state == "silent"])
-    usable = [each for each in hosted if each.state != "no-key"]
+        yield from _answering(
+            [service for service in local if service.state == "answers"], "  no model server was found"
+        )
+        yield from _silent([service for service in local if service.state == "silent"])
+    usable = [service for service in hosted if service.state != "no-key"]
     if hosted:
         yield from ([""] if local else [])
         yield "Services:"
         yield from _answering(usable, "  there is a key for none")
-        yield from _without([each for each in hosted if each.state == "no-key"], named=named)
+        yield from _without([service for service in hosted if service.state == "no-key"], named=named)
     if not named:
         yield ""
         yield "`prosa models SERVICE` asks a service for its models; `--online` asks all that have a key."
@@ -141,11 +143,13 @@ def _answering(found: Sequence[Service], none: str) -> Iterator[str]:
         yield none
         return
     width = max(len(each.title) for each in found)
-    for each in found:
-        key = f"key from {each.key_variable}" if each.key_variable else "" if each.is_local else "without a key"
-        said = [each.base_url, *([key] if key else []), *([each.note] if each.note else [])]
-        yield f"  {safe(each.title):<{width}}  {safe('; '.join(said))}"
-        yield from _models(each)
+    for service in found:
+        key = (
+            f"key from {service.key_variable}" if service.key_variable else "" if service.is_local else "without a key"
+        )
+        said = [service.base_url, *([key] if key else []), *([service.note] if service.note else [])]
+        yield f"  {safe(service.title):<{width}}  {safe('; '.join(said))}"
+        yield from _models(service)
 
 
 def _models(service: Service) -> Iterator[str]:
@@ -167,26 +171,26 @@ def _models(service: Service) -> Iterator[str]:
 def _silent(found: Sequence[Service]) -> Iterator[str]:
     from prosa.render.plain import safe
 
-    for each in found:
-        yield f"  {safe(each.title)}: {safe(each.note)} at {safe(each.base_url)}"
+    for service in found:
+        yield f"  {safe(service.title)}: {safe(service.note)} at {safe(service.base_url)}"
 
 
 def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
     if named:
-        yield from (f"  {each.name}: {each.note}" for each in found)
+        yield from (f"  {service.name}: {service.note}" for service in found)
     elif found:
         yield "  without a key:"
-        width = max(len(each.name) for each in found)
-        yield from (f"    {each.name:<{width}}  {' or '.join(each.key_variables)}" for each in found)
+        width = max(len(service.name) for service in found)
+        yield from (f"    {service.name:<{width}}  {' or '.join(service.key_variables)}" for service in found)
 
 
 def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Plain]:
     from msgspec.structs import asdict
 
     return {
-        **({"embedded": [asdict(each) for each in embedded]} if embedded else {}),
-        "local": [_data(each) for each in found if each.is_local],
-        "services": [_data(each) for each in found if not each.is_local],
+        **({"embedded": [asdict(model) for model in embedded]} if embedded else {}),
+        "local": [_data(service) for service in found if service.is_local],
+        "services": [_data(service) for service in found if not service.is_local],
     }
 
 
@@ -195,8 +199,8 @@ def _data(service: Service) -> dict[str, Plain]:
     models: list[dict[str, str | int | None]] | None = None
     if service.models is not None:
         models = [
-            {"name": each.name, "context": each.context, **({"loaded": each.is_loaded} if service.is_local else {})}
-            for each in service.models
+            {"name": model.name, "context": model.context, **({"loaded": model.is_loaded} if service.is_local else {})}
+            for model in service.models
         ]
     return {
         "name": service.name,

@@ -78,8 +78,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _write_all(files: dict[Path, str], then: str, args: argparse.Namespace, console: Console) -> int:
     """Write new files and say what comes next."""
     _write(files, console, dry_run=args.dry_run, folders=len(files) > 1 or args.kind == "evals")
-    would = "".join(f"would write: {each}\n" for each in files) if args.dry_run else ""
-    data: dict[str, Plain] = {"files": [str(each) for each in files], "written": not args.dry_run, "next": then}
+    would = "".join(f"would write: {file}\n" for file in files) if args.dry_run else ""
+    data: dict[str, Plain] = {"files": [str(file) for file in files], "written": not args.dry_run, "next": then}
     _put(data, would, args, console)
     if not args.dry_run:
         console.note(f"next: {then}")
@@ -102,8 +102,8 @@ def _list(args: argparse.Namespace, console: Console) -> int:
         _put({"kinds": kinds}, "", args, console)
         return 0
     width, longest = max(map(len, MAKERS)), max(len(each.suffix) for each in MAKERS.values()) + len("NAME")
-    for kind, each in MAKERS.items():
-        console.out(f"{kind:<{width}}  {f'NAME{each.suffix}':<{longest}}  {each.about}")
+    for kind, maker in MAKERS.items():
+        console.out(f"{kind:<{width}}  {f'NAME{maker.suffix}':<{longest}}  {maker.about}")
     return 0
 
 

@@ -66,9 +66,9 @@ KEYWORDS = (ModelOptions, ServiceOptions, LimitOptions, ReadingOptions, CommandO
 
 def add_options(container: Container, record: type, *names: str, **words: str) -> None:
     """Add the flags of a record: of all its options, or of ``names``; ``words`` replace the help of some."""
-    for each in declared(record, *names):
-        if each.option.flags is not None:
-            _add(container, each, words.get(each.name, each.option.help))
+    for option in declared(record, *names):
+        if option.option.flags is not None:
+            _add(container, option, words.get(option.name, option.option.help))
 
 
 def _add(container: Container, each: DeclaredOption, words: str) -> None:
@@ -97,10 +97,10 @@ def _add(container: Container, each: DeclaredOption, words: str) -> None:
 def values_of(record: type, args: argparse.Namespace) -> dict[str, object]:
     """Return the options of a record that the arguments of a command have, by name."""
     found: dict[str, object] = {}
-    for each in declared(record):
-        if hasattr(args, each.dest):
-            value = getattr(args, each.dest)
-            found[each.name] = value if each.option.words is None else value == each.option.words[1]
+    for option in declared(record):
+        if hasattr(args, option.dest):
+            value = getattr(args, option.dest)
+            found[option.name] = value if option.option.words is None else value == option.option.words[1]
     return found
 
 
@@ -217,7 +217,7 @@ def recording_from(args: argparse.Namespace) -> RecordingOptions | None:
 
 
 def _require_recording(args: argparse.Namespace, record: Path | None, replay: Path | None) -> None:
-    given = next((each.flags[0] for each in declared(Replay) if getattr(args, each.dest, None)), None)
+    given = next((option.flags[0] for option in declared(Replay) if getattr(args, option.dest, None)), None)
     if replay is None and given is not None:
         raise WrongUse(f"{given} is about a recording that is played", hint="name it: --replay FILE or DIR")
     if record is None and getattr(args, "redact", None):
@@ -279,7 +279,7 @@ def rights_from(args: argparse.Namespace) -> SiteRights:
 
 def require_no_sites(args: argparse.Namespace) -> None:
     """Refuse the flags for a document that is run by its scripts. Raises `WrongUse`."""
-    given = next((each.flags[0] for each in declared(SiteRights) if getattr(args, each.dest)), None)
+    given = next((option.flags[0] for option in declared(SiteRights) if getattr(args, option.dest)), None)
     if given is not None:
         raise WrongUse(f"{given} applies to the sites of a program, and ai-scripts have none")
 

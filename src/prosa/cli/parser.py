@@ -90,8 +90,8 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
         """Print the help on the console's stdout. Its first line names what must be given, not every flag."""
-        options = [each for each in self._actions if each.option_strings and each.help != argparse.SUPPRESS]
-        rare = [each for each in options if RARE.intersection(each.option_strings)]
+        options = [action for action in self._actions if action.option_strings and action.help != argparse.SUPPRESS]
+        rare = [option for option in options if RARE.intersection(option.option_strings)]
         if (over := len(options) - MOST_OPTIONS) > 0 and not self.shows_all:
             for each in rare[-over:]:
                 each.help = argparse.SUPPRESS

@@ -179,7 +179,7 @@ def _require_fields(fields: Sequence[str], rows: Sequence[Value]) -> None:
 
 
 def _fields(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(filter(None, (each.strip() for each in text.split(",")))))
+    names = tuple(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
     if not names:
         raise argparse.ArgumentTypeError("expected names with commas between them")
     return names

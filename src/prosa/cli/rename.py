@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         store = CorpusDocuments(corpus, given=args.root is not None)
         journal = Journal.of(corpus.root, console.environ)
         _say_unfinished(journal, args, console)
-        unreadable = [(_below(corpus.root, each.path), each.reason) for each in corpus.report.unreadable]
+        unreadable = [(_below(corpus.root, problem.path), problem.reason) for problem in corpus.report.unreadable]
         try:
             plan = plan_for(_move(args, place, corpus, store.known), store, journal)
         except NameRefused as refused:
@@ -84,7 +84,7 @@ def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, know
         return _new_id(record, args.new) if args.by_id else Move(path, _new_path(args, corpus))
     owners = known.owners(args.what)
     if len(owners) > 1:
-        paths = ", ".join(each.path for each in owners[:MAX_LISTED])
+        paths = ", ".join(owner.path for owner in owners[:MAX_LISTED])
         hint = f"say which one: prosa rename {owners[0].path} {args.new} --id"
         raise WrongUse(f"{len(owners)} documents have the id {args.what}: {paths}", hint=hint)
     if not owners:
@@ -126,7 +126,7 @@ def _path_in(corpus: OpenCorpus, path: Path) -> str:
 
 
 def _ids(record: Record) -> list[str]:
-    return [each.name for each in record.definitions if each.kind == "id"]
+    return [definition.name for definition in record.definitions if definition.kind == "id"]
 
 
 def _below(root: Path, path: Path) -> str:

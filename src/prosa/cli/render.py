@@ -61,9 +61,11 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
 
 def _print(args: argparse.Namespace, messages: Sequence[Message], console: Console) -> int:
     if args.format == "json":
-        console.out(json.dumps([{"role": each.role, "content": each.content} for each in messages], ensure_ascii=False))
+        console.out(
+            json.dumps([{"role": message.role, "content": message.content} for message in messages], ensure_ascii=False)
+        )
     elif args.messages:
-        console.out("\n".join(f"--- {each.role} ---\n{each.content.rstrip()}\n" for each in messages), end="")
+        console.out("\n".join(f"--- {message.role} ---\n{message.content.rstrip()}\n" for message in messages), end="")
     else:
         body = messages[-1].content
         console.out(body, end="" if body.endswith("\n") else "\n")

@@ -92,7 +92,7 @@ def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     since = None if args.since is None else _moment("--since", args.since)
     found = listed(path, RunFilter(program, since, failed=args.failed, limit=args.limit))
     runs = _priced(args, path, found.runs, console)
-    objects = [run_object(each) | {"scripted": each.id in found.scripted} for each in runs]
+    objects = [run_object(record) | {"scripted": record.id in found.scripted} for record in runs]
     if args.format == "json":
         console.out(dump({"runs": objects, "more": found.more}, indent=2))
     elif args.format == "jsonl":

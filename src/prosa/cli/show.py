@@ -137,16 +137,16 @@ def _forms() -> str:
     return f"selectors are {', '.join(row.form for row in SELECTORS)}"
 
 
-def _facts(each: ShownDocument) -> ShownFacts:
+def _facts(document: ShownDocument) -> ShownFacts:
     """Return the facts of a document, with those that its reader cannot know."""
     from prosa.render.outline import document_facts
 
-    facts = document_facts(each.document, each.diagnostics, inherited=each.inherited)
+    facts = document_facts(document.document, document.diagnostics, inherited=document.inherited)
     own = facts.own
-    if own["dialect"] == "skill_md" and each.reaches is not None:
-        own["reaches"] = [reach.facts() for reach in each.reaches]
+    if own["dialect"] == "skill_md" and document.reaches is not None:
+        own["reaches"] = [reach.facts() for reach in document.reaches]
     elif own["dialect"] == "mdh":
-        own["md_url"] = each.md_url
+        own["md_url"] = document.md_url
     return facts
 
 
@@ -169,8 +169,8 @@ def _print(shown: Sequence[ShownDocument], form: str, console: Console) -> None:
     if form == "json":
         console.out(dump(_facts(shown[0]).as_dict(), indent=2))
     elif form == "jsonl":
-        console.out("\n".join(dump(_facts(each).as_dict()) for each in shown))
+        console.out("\n".join(dump(_facts(document).as_dict()) for document in shown))
     else:
         from prosa.render.outline import render_outline
 
-        console.out("\n\n".join(render_outline(_facts(each), _structure(each.document)) for each in shown))
+        console.out("\n\n".join(render_outline(_facts(document), _structure(document.document)) for document in shown))

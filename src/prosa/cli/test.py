@@ -180,7 +180,7 @@ def _begun(
     where one was made."""
     from prosa.app.evals.plan import plan_tests
 
-    compares = ablation is not None or any(each.place is not None for each in suites)
+    compares = ablation is not None or any(suite.place is not None for suite in suites)
     if not (compares or chosen[0].agents.agents):
         return None
     plan = plan_tests(suites, *chosen, environment)
@@ -241,7 +241,7 @@ def _targets(args: argparse.Namespace, suites: Sequence[Suite]) -> list[ReportTa
     from prosa.app.evals.reports import require_reportable, target_of
 
     require_reportable(suites, force=args.force)
-    return [target_of(each, force=args.force) for each in args.reports]
+    return [target_of(report, force=args.force) for report in args.reports]
 
 
 def _report(shown: ShownTest, target: ReportTarget, console: Console) -> None:
@@ -278,7 +278,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
 
 def _names(text: str) -> Sequence[str]:
     """Return the models that one `--model` names: several with commas between them, but for a file of replies."""
-    return [text] if text.startswith("scripted:") else [each.strip() for each in text.split(",") if each.strip()]
+    return [text] if text.startswith("scripted:") else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def rendered(report: Report, form: str, *, color: bool = False) -> str:
@@ -298,8 +298,8 @@ def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, 
     from prosa.render.diff import render_diff
 
     found = updates(suites, report)
-    for each in found.changes:
-        console.out(f"\n{render_diff(str(each.path), each.before.text, each.after)}", end="")
+    for change in found.changes:
+        console.out(f"\n{render_diff(str(change.path), change.before.text, change.after)}", end="")
     for note in found.left:
         console.note(f"note: {note}")
     if args.update and not (args.diff or args.dry_run):

@@ -40,8 +40,8 @@ def tell_power(plan: TestPlan | None, notes: Sequence[str], console: Console) ->
     """Say on stderr what a test can find, before it begins."""
     from prosa.render.power import power_lines
 
-    for each in (*notes, *(() if plan is None else (*plan.notes, *power_lines(plan.powers)))):
-        console.note(each)
+    for note in (*notes, *(() if plan is None else (*plan.notes, *power_lines(plan.powers)))):
+        console.note(note)
 
 
 def print_ablation(

@@ -80,8 +80,8 @@ def _listed(args: argparse.Namespace, console: Console) -> int:
         rows = [{"path": str(each.path), "change": each.change or None} for each in found]
         console.out(dump({"trusted": rows}, indent=2))
         return OK
-    for each in found:
-        console.out(f"{_shown(each.path)}{f' ({each.change})' if each.change else ''}")
+    for document in found:
+        console.out(f"{_shown(document.path)}{f' ({document.change})' if document.change else ''}")
     return OK
 
 
@@ -90,9 +90,9 @@ def _print(key: str, head: str, found: Sequence[Path], args: argparse.Namespace,
     if args.format == "json":
         from prosa.render.json import dump
 
-        console.out(dump({key: [str(each) for each in found]}, indent=2))
+        console.out(dump({key: [str(path) for path in found]}, indent=2))
         return
-    console.out("\n".join((head, *(f"  {_shown(each)}" for each in found))))
+    console.out("\n".join((head, *(f"  {_shown(path)}" for path in found))))
 
 
 def _it_is(found: Sequence[Path]) -> str:

@@ -153,9 +153,9 @@ def skills(args: argparse.Namespace, console: Console) -> int:
     tokens = site_tokens(args.node, given_token(args, console), console.environ)
     states: list[str] = []
 
-    def tell(each: FetchedSkill) -> None:
-        states.append(each.state)
-        console.out(fetched_line(each, args.format))
+    def tell(skill: FetchedSkill) -> None:
+        states.append(skill.state)
+        console.out(fetched_line(skill, args.format))
 
     if args.output is None:
         index = list_skills(args.node, bounds(args, args.node), tokens)
@@ -177,7 +177,7 @@ def skills(args: argparse.Namespace, console: Console) -> int:
         )
     for complaint in index.complaints:
         console.warn(f"warning: {safe(complaint)}")
-    if missed := sum(each in ("kept", "refused") for each in states):
+    if missed := sum(state in ("kept", "refused") for state in states):
         what, hint = ("skill was", "its line says") if missed == 1 else ("skills were", "their lines say")
         return say(console, f"{missed:,} {what} not fetched", f"{hint} why", cause="not-written")
     return 0
@@ -209,7 +209,7 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
             folder,
             bounds(args, args.node),
             limits,
-            lambda each: _tell(each, args.format, console),
+            lambda copied: _tell(copied, args.format, console),
             environ=console.environ,
             dry_run=args.dry_run,
         )
@@ -227,18 +227,18 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     return say(console, f"{foreign:,} {are} not as the copy left them, and not written to", hint, cause="not-written")
 
 
-def _tell(each: Copied, form: str, console: Console) -> None:
+def _tell(copied: Copied, form: str, console: Console) -> None:
     from prosa.render.json import dump
     from prosa.render.plain import safe
 
     if form == "json":
         console.out(
-            dump({"url": each.url, "status": each.status, "file": each.file or None, "note": each.note or None})
+            dump({"url": copied.url, "status": copied.status, "file": copied.file or None, "note": copied.note or None})
         )
-    elif each.file:
-        console.out(safe(f"{each.status:<9}  {each.file}"))
-    elif each.status not in _QUIET:
-        console.err(safe(f"{each.status}: {each.url} {each.note}"))
+    elif copied.file:
+        console.out(safe(f"{copied.status:<9}  {copied.file}"))
+    elif copied.status not in _QUIET:
+        console.err(safe(f"{copied.status}: {copied.url} {copied.note}"))
 
 
 def _sum_up(summary: CrawlSummary, console: Console) -> None:

@@ -151,7 +151,7 @@ def _line(name: str, schema: Value, required: bool) -> str:
     said = [str(schema["description"]).strip()] if isinstance(schema.get("description"), str) else []
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
-        said.append(f"one of {', '.join(str(each) for each in choices)}")
+        said.append(f"one of {', '.join(str(choice) for choice in choices)}")
     if schema.get("default") is not None:
         said.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
     text = " ".join("; ".join(said).split())
@@ -174,9 +174,9 @@ def chat_model(source: SourceText, body: Span) -> ChatModel:
 def messages_of(model: ChatModel) -> tuple[Said, ...]:
     """Return the messages of a chat; text before the first heading counts as one unless it is blank."""
     return tuple(
-        Said(sent_text(each, model.document, {}), f"{OFF if each.disabled else ''}{each.role}", each.name)
-        for each in model.messages
-        if each.heading is not None or each.content.strip()
+        Said(sent_text(message, model.document, {}), f"{OFF if message.disabled else ''}{message.role}", message.name)
+        for message in model.messages
+        if message.heading is not None or message.content.strip()
     )
 
 
@@ -294,4 +294,4 @@ def as_template(text: str) -> tuple[str, dict[str, Value]] | None:
 def as_arguments(template: str) -> str | None:
     """Return the text that a template is of; None where it does more than to place the arguments."""
     pieces = [spells(piece) for piece in template.split(_ACTION)]
-    return None if None in pieces else "$ARGUMENTS".join(each for each in pieces if each is not None)
+    return None if None in pieces else "$ARGUMENTS".join(piece for piece in pieces if piece is not None)

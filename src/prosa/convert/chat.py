@@ -52,8 +52,8 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 def _places(model: ChatModel) -> dict[str, At]:
     """Return where messages start, and the lines that configure something."""
-    shown = [each for each in model.messages if each.heading is not None or each.content.strip()]
-    starts = (each.heading.start if each.heading else each.body.start for each in shown)
+    shown = [message for message in model.messages if message.heading is not None or message.content.strip()]
+    starts = (message.heading.start if message.heading else message.body.start for message in shown)
     places = {f"text/{number}": At(start) for number, start in enumerate(starts)}
     return places | {_slot_of(line.key): At(line.span.start) for line in model.assignments}
 
@@ -64,7 +64,7 @@ def _slot_of(key: str | None) -> str:
 
 def _settings(model: ChatModel) -> dict[str, Value]:
     """Return the model and the sampling that lines in front of the first message set."""
-    head = next((each for each in model.messages if each.heading is None), None)
+    head = next((message for message in model.messages if message.heading is None), None)
     values = {line.key: line.value for line in head.in_effect() if line.kind == "assign"} if head else {}
     sampling = {name: values[name] for name in SAMPLING if values.get(name) is not None and fits(name, values[name])}
     found: dict[str, Value] = {"sampling": sampling} if sampling else {}

@@ -62,7 +62,7 @@ def _defaults_in(defaults: Value) -> Value:
     """Return the input schema that defaults without a schema are; None where there are none."""
     if not isinstance(defaults, dict) or not defaults:
         return None
-    return {"type": "object", "properties": {name: _default_in(each) for name, each in defaults.items()}}
+    return {"type": "object", "properties": {name: _default_in(default) for name, default in defaults.items()}}
 
 
 def _default_in(default: Value) -> dict[str, Value]:
@@ -99,7 +99,7 @@ def _config_in(node: Node) -> Value:
 def _config_of(sampling: Value) -> Value:
     names = {value: key for key, value in _CONFIG.items()}
     values = cast("dict[str, Value]", sampling)  # `is_slot` has checked it
-    return {names.get(name, name): each for name, each in values.items()}
+    return {names.get(name, name): value for name, value in values.items()}
 
 
 ROWS = (

@@ -242,7 +242,9 @@ def _is_odd(node: Scalar) -> bool:
 def _has_comment(front: FrontReading) -> bool:
     """Return whether there is a comment between keys and values."""
     text, at = front.source.text, front.anchor.end
-    spans = sorted((each.span.start, each.span.end) for each in _scalars(front.fields or Fields((), front.anchor)))
+    spans = sorted(
+        (scalar.span.start, scalar.span.end) for scalar in _scalars(front.fields or Fields((), front.anchor))
+    )
     for start, end in (*spans, (front.body.start, front.body.start)):
         if text.find("#", at, start) >= 0:
             return True
@@ -281,14 +283,14 @@ def _head(text: str) -> Document:
 
 def titled(text: str, template: TextKind = "text") -> str:
     """Return the first heading; empty if there is none. In a template, headings with an action are skipped."""
-    texts = (each.plain for each in _head(text).headings if not each.nested)
+    texts = (heading.plain for heading in _head(text).headings if not heading.nested)
     return " ".join(_first(texts, template).split())[:120].strip()
 
 
 def described(text: str, template: TextKind = "text") -> str:
     """Return the first paragraph on one line, a long one cut after a sentence; empty if there is none. In a template,
     paragraphs with an action are skipped."""
-    first = _first((each.text for each in _head(text).paragraphs if not each.nested), template)
+    first = _first((paragraph.text for paragraph in _head(text).paragraphs if not paragraph.nested), template)
     line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:
         return line
@@ -297,4 +299,4 @@ def described(text: str, template: TextKind = "text") -> str:
 
 
 def _first(texts: Iterable[str], template: TextKind) -> str:
-    return next((each for each in texts if each.strip() and (template == "text" or "{{" not in each)), "")
+    return next((text for text in texts if text.strip() and (template == "text" or "{{" not in text)), "")

@@ -70,28 +70,28 @@ def input_of(parameters: Sequence[Parameter], texts: Sequence[str]) -> dict[str,
     """Return the input schema of a list of parameters (step 1). ``texts`` are the items as they are written."""
     properties: dict[str, Value] = {}
     required: list[Value] = []
-    for each, text in zip(parameters, texts, strict=True):
-        found = properties[each.name] = _property(each, text)
-        if each.required is not False and "default" not in found:
-            required.append(each.name)
+    for parameter, text in zip(parameters, texts, strict=True):
+        found = properties[parameter.name] = _property(parameter, text)
+        if parameter.required is not False and "default" not in found:
+            required.append(parameter.name)
     schema: dict[str, Value] = {"type": "object", "properties": properties}
     return schema | ({"required": required} if required else {})
 
 
-def _property(each: Parameter, text: str) -> dict[str, Value]:
+def _property(parameter: Parameter, text: str) -> dict[str, Value]:
     note = _NOTE.search(text.split(":", 1)[0])
     words = [part.strip().lower() for part in re.split(r"[,;|]", note["note"])] if note else []
     kind = next((_TYPES[word] for word in words if word in _TYPES), "string")
     schema: dict[str, Value] = {"type": kind}
-    if kind == "string" and _URL.fullmatch(each.name):
+    if kind == "string" and _URL.fullmatch(parameter.name):
         schema["format"] = "uri"
-    choices = _choices(each.description) if kind == "string" else []
+    choices = _choices(parameter.description) if kind == "string" else []
     if choices:
         schema["enum"] = choices
-    default = _default(f"{each.description} {note['note'] if note else ''}", kind, choices)
+    default = _default(f"{parameter.description} {note['note'] if note else ''}", kind, choices)
     if default is not None:
         schema["default"] = default
-    elif choices and each.required is False:
+    elif choices and parameter.required is False:
         schema["default"] = choices[0]
     return schema
 
@@ -171,12 +171,12 @@ def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[s
     """
     pieces: list[tuple[int, int, str]] = []
     rest: list[str] = []
-    for each in parameters:
-        action = _action(each.name, schema)
-        found = list(_places(text, each.name))
+    for parameter in parameters:
+        action = _action(parameter.name, schema)
+        found = list(_places(text, parameter.name))
         taken = next((at for at in found if all(at[1] <= one[0] or at[0] >= one[1] for one in pieces)), None)
         if taken is None:
-            rest.append(f"{_label(each)}: {action}.")
+            rest.append(f"{_label(parameter)}: {action}.")
         else:
             pieces.append((*taken, action))
     template = _replaced(text, sorted(pieces))
@@ -201,10 +201,10 @@ def _action(name: str, schema: dict[str, Value]) -> str:
     return f"{{{{ {path} }}}}"
 
 
-def _label(each: Parameter) -> str:
-    words = _LIST.sub("", each.description).strip().rstrip(".:")
+def _label(parameter: Parameter) -> str:
+    words = _LIST.sub("", parameter.description).strip().rstrip(".:")
     first = re.split(r"[.;:]\s", words)[0] if words else ""
-    return spelled(first or each.name)
+    return spelled(first or parameter.name)
 
 
 def _replaced(text: str, pieces: Sequence[tuple[int, int, str]]) -> str:
@@ -255,7 +255,7 @@ class _Taken(Struct):
             return {}
         schema: dict[str, Value] = {"type": next(iter(kinds))}
         if self.members:
-            schema["properties"] = {name: each.schema(depth + 1) for name, each in self.members.items()}
+            schema["properties"] = {name: member.schema(depth + 1) for name, member in self.members.items()}
         items = self.element.schema(depth + 1) if self.element else {}
         return schema | ({"items": items} if items else {})
 
@@ -273,4 +273,4 @@ def taken_by(template: Template) -> dict[str, dict[str, Value]]:
     for kind, paths in (("string", found.printed), ("array", found.listed), ("any", found.given)):
         for path in paths:
             root.at(path).kinds.add(kind)
-    return {name: each.schema() for name, each in root.members.items()}
+    return {name: member.schema() for name, member in root.members.items()}

@@ -101,7 +101,7 @@ def _tag(tag: re.Match[str], before: _Piece) -> _Piece:
 
 def _stripped(pieces: list[_Piece]) -> list[_Piece]:
     """Return the pieces without the lines of blocks and comments that stand alone on them."""
-    alone = [at for at, each in enumerate(pieces) if each.kind in _LINES and _is_alone(pieces, at)]
+    alone = [at for at, piece in enumerate(pieces) if piece.kind in _LINES and _is_alone(pieces, at)]
     for at in alone:
         pieces[at - 1].text = _BEFORE.sub("", pieces[at - 1].text)
     for at in alone:
@@ -139,11 +139,11 @@ class _Reading(Struct):
     acts: bool = False
 
     def run(self) -> tuple[tuple[Said, ...], bool, tuple[str, ...]]:
-        for each in self.pieces:
-            if each.kind == "text":
-                self.parts.append(spelled(each.text) if "{{" in each.text else each.text)
-            elif each.kind != "comment":
-                self.tag(each)
+        for piece in self.pieces:
+            if piece.kind == "text":
+                self.parts.append(spelled(piece.text) if "{{" in piece.text else piece.text)
+            elif piece.kind != "comment":
+                self.tag(piece)
         while self.blocks:
             name, known = self.blocks.pop()
             self.unknown.append(f"{{{{#{name}}}}}")
@@ -160,37 +160,37 @@ class _Reading(Struct):
         if self.role is not None or text.strip():
             self.said.append(Said(text, self.role))
 
-    def tag(self, each: _Piece) -> None:
-        role = _ROLE.fullmatch(each.inner) if each.kind == "value" else None
+    def tag(self, piece: _Piece) -> None:
+        role = _ROLE.fullmatch(piece.inner) if piece.kind == "value" else None
         if role and not self.blocks and (role["one"] or role["two"]) in ROLES:
             self.flush()
             if self.said and self.said[0].role is None:
                 self.said[0] = Said(self.said[0].text, "user")
             self.role = ROLES[role["one"] or role["two"]]
             return
-        action = self.action(each)
+        action = self.action(piece)
         if action is None:
-            self.unknown.append(each.text)
-            self.parts.append(spelled(each.text))
+            self.unknown.append(piece.text)
+            self.parts.append(spelled(piece.text))
         else:
             self.acts = True
             self.parts.append(action)
 
-    def action(self, each: _Piece) -> str | None:
+    def action(self, piece: _Piece) -> str | None:
         """Return the action of a tag; None where there is none."""
-        if each.kind == "value":
-            path = self.path(each.inner)
+        if piece.kind == "value":
+            path = self.path(piece.inner)
             return None if path is None else f"{{{{ {path} }}}}"
-        if each.kind == "open":
-            return self.opened(each.inner)
-        if each.kind == "close":
-            if not self.blocks or self.blocks[-1][0] != each.inner:
+        if piece.kind == "open":
+            return self.opened(piece.inner)
+        if piece.kind == "close":
+            if not self.blocks or self.blocks[-1][0] != piece.inner:
                 return None
             name, known = self.blocks.pop()
             self.scopes -= known and name in _SCOPES
             return "{{ end }}" if known else None
-        if each.kind == "else" and self.blocks and self.blocks[-1][1]:
-            rest = each.inner.removeprefix("else").strip()
+        if piece.kind == "else" and self.blocks and self.blocks[-1][1]:
+            rest = piece.inner.removeprefix("else").strip()
             if not rest:
                 return "{{ else }}"
             condition = self.condition(rest.split(None, 1)) if self.blocks[-1][0] != "each" else None
@@ -258,12 +258,12 @@ def to_handlebars(template: str) -> str | None:
     if None in written:
         return None
     pieces: list[_Piece] = [_Piece("text", "")]
-    for each in written:
-        assert each is not None
-        if each.kind == "text" and pieces[-1].kind == "text":
-            pieces[-1].text += each.text
+    for piece in written:
+        assert piece is not None
+        if piece.kind == "text" and pieces[-1].kind == "text":
+            pieces[-1].text += piece.text
         else:
-            pieces += [each] if each.kind == "text" or pieces[-1].kind == "text" else [_Piece("text", ""), each]
+            pieces += [piece] if piece.kind == "text" or pieces[-1].kind == "text" else [_Piece("text", ""), piece]
     if pieces[-1].kind != "text":
         pieces.append(_Piece("text", ""))
     return "".join(_guarded(pieces, at) for at in range(len(pieces)))
@@ -271,10 +271,10 @@ def to_handlebars(template: str) -> str | None:
 
 def _guarded(pieces: Sequence[_Piece], at: int) -> str:
     """Return a piece as it is written: a block alone on its line gets a comment beside it, which keeps the line."""
-    each = pieces[at]
-    if each.kind == "text":
-        return escaped(each.text, before_tag=at + 1 < len(pieces))
-    return f"{each.text}{{{{!}}}}" if each.kind in _LINES and _is_alone(pieces, at) else each.text
+    piece = pieces[at]
+    if piece.kind == "text":
+        return escaped(piece.text, before_tag=at + 1 < len(pieces))
+    return f"{piece.text}{{{{!}}}}" if piece.kind in _LINES and _is_alone(pieces, at) else piece.text
 
 
 def escaped(text: str, *, before_tag: bool = False) -> str:

@@ -30,11 +30,11 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
         found = rows_of(rows)
     except ExchangeProblem as problem:
         raise NotConvertible(str(problem)) from None
-    said = tuple(Said(each.content, each.role, each.name) for each in found.messages)
+    said = tuple(Said(message.content, message.role, message.name) for message in found.messages)
     slots = dict(found.settings)
     own = {} if same(_rows(sendable(said), slots.get("model")), rows) else {ROWS: rows}
     piece = Piece("llm", slots, said, "text", {"llm": own} if own else {}, bare=True)
-    notes = tuple(Note("guessed", f"own/llm/{ROWS}", each) for each in found.notes)
+    notes = tuple(Note("guessed", f"own/llm/{ROWS}", note) for note in found.notes)
     places = {f"text/{number}": At(0) for number in range(len(said))}
     return FormReading(piece, carry, places, notes)
 
@@ -84,7 +84,7 @@ def _says(rows: list[Value], piece: Piece, said: tuple[Said, ...]) -> bool:
         found = rows_of(rows)
     except ExchangeProblem:
         return False
-    texts = tuple(Said(each.content, each.role, each.name) for each in found.messages)
+    texts = tuple(Said(message.content, message.role, message.name) for message in found.messages)
     return texts == said and found.settings.get("model") == piece.slot("model")
 
 

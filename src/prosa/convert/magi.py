@@ -83,7 +83,7 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
 def _is_broken(text: str) -> bool:
     """Return whether the scripts or the relationships of a body have faults."""
     reading = open_as(SourceText(f"---\n---\n{text}", "document.mda"), MAGI)
-    return any(each.span.start >= reading.front.body.start for each in reading.problems)
+    return any(problem.span.start >= reading.front.body.start for problem in reading.problems)
 
 
 FORM = Form(name="magi", read=read, write=write, carrier="/prosa")

@@ -59,7 +59,7 @@ def compiled(model: MdaModel, target: TargetName, sidecar: dict[str, Value] | No
     if beside is not None:
         files += ((SIDECAR, json.dumps(beside, ensure_ascii=False, indent="\t") + "\n"),)
     items = tuple(_items(model, target))
-    moved = sum(each.level != "manual" for each in items)
+    moved = sum(item.level != "manual" for item in items)
     return Compilation(files, Report(len(model.fields) + 1 - moved, items))
 
 
@@ -72,9 +72,9 @@ def _fields(model: MdaModel, target: TargetName) -> dict[str, Value]:
     elif tools is not None:
         metadata["claude-code"] = {**members_of(metadata.get("claude-code")), "allowed-tools": tools}
     own = {**members_of(metadata.get("mda"))}
-    own |= {each.name: model.value(each.name) for each in EXTENDED if each.name in model.fields}
+    own |= {field.name: model.value(field.name) for field in EXTENDED if field.name in model.fields}
     if model.relations:
-        own["relationships"] = [each.data for each in model.relations]
+        own["relationships"] = [relation.data for relation in model.relations]
     if own:
         metadata["mda"] = own
     return {**fields, "metadata": metadata} if metadata else fields
@@ -95,9 +95,9 @@ def _items(model: MdaModel, target: TargetName) -> Iterator[Item]:
         line = source.position(model.span(name).start).line
         return Item(level, source.path, line, f"/{name}", to, message, name)  # type: ignore[arg-type]
 
-    for each in EXTENDED:
-        if each.name in model.fields:
-            yield item("moved", each.name, "/metadata/mda", f"`{each.name}` is below `metadata.mda`")
+    for field in EXTENDED:
+        if field.name in model.fields:
+            yield item("moved", field.name, "/metadata/mda", f"`{field.name}` is below `metadata.mda`")
     if "allowed-tools" in model.fields and target != "SKILL.md":
         yield item("moved", "allowed-tools", "/metadata/claude-code", "`allowed-tools` is below `metadata.claude-code`")
     if "signatures" in model.fields:

@@ -146,7 +146,7 @@ class _Reading(Struct):
 
     def value(self, inner: str) -> str | None:
         """Return what a value is in Go's language, with its filters; None where it has no counterpart."""
-        first, *filters = (each.strip() for each in inner.split("|"))
+        first, *filters = (part.strip() for part in inner.split("|"))
         path = self.operand(first)
         for each in filters:
             name = _FILTERS.get(each)
@@ -195,7 +195,7 @@ class _Reading(Struct):
             several = regex(rf"\s+{word}\s+").split(text)
             if len(several) > 1:
                 parts = [self.condition(each) for each in several]
-                return None if None in parts else f"{word} {' '.join(_inner(each or '') for each in parts)}"
+                return None if None in parts else f"{word} {' '.join(_inner(part or '') for part in parts)}"
         if text.startswith("not "):
             inner = self.condition(text.removeprefix("not ").strip())
             return None if inner is None else f"not {_inner(inner)}"
@@ -224,13 +224,13 @@ def _names(text: str) -> list[str | int] | None:
     if not _PATH.fullmatch(text):
         return None
     steps = _STEP.finditer(text)
-    return [int(each[3]) if each[3] else each[1] if each[1] is not None else each[2] for each in steps]
+    return [int(step[3]) if step[3] else step[1] if step[1] is not None else step[2] for step in steps]
 
 
 def _joined(start: str, names: Sequence[str | int]) -> str:
-    if all(isinstance(each, str) and regex(r"[A-Za-z_]\w*", re.ASCII).fullmatch(each) for each in names):
-        return start + "".join(f".{each}" for each in names) if names or start else "."
-    return f"index {start or '.'} {' '.join(str(each) if isinstance(each, int) else _quoted(each) for each in names)}"
+    if all(isinstance(name, str) and regex(r"[A-Za-z_]\w*", re.ASCII).fullmatch(name) for name in names):
+        return start + "".join(f".{name}" for name in names) if names or start else "."
+    return f"index {start or '.'} {' '.join(str(name) if isinstance(name, int) else _quoted(name) for name in names)}"
 
 
 def _quoted(name: str) -> str:

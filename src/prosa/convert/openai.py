@@ -69,7 +69,7 @@ def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
         messages, told = messages_of(found)
     except ExchangeProblem as problem:
         raise NotConvertible(str(problem)) from None
-    return tuple(Said(each.content, each.role, each.name) for each in messages), told
+    return tuple(Said(message.content, message.role, message.name) for message in messages), told
 
 
 def _fields(fields: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:

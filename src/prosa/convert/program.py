@@ -186,7 +186,7 @@ def _unsound(slots: Mapping[str, Value]) -> list[str]:
 
 
 def _is_schema(node: Node) -> bool:
-    return not any(each.rule == "bad-schema" for each in check_schema_shape(node))
+    return not any(problem.rule == "bad-schema" for problem in check_schema_shape(node))
 
 
 def _is_server(node: Node) -> bool:
@@ -194,7 +194,7 @@ def _is_server(node: Node) -> bool:
     if not isinstance(node, Fields) or not node.entries:
         return False
     (server,), problems = read_servers(Entry(node.entries[0].key, Items((node,), node.span)))
-    sound = all(each.rule in ("unknown-field", "schema-without-type") for each in problems)
+    sound = all(problem.rule in ("unknown-field", "schema-without-type") for problem in problems)
     reached = (server.command is None) != (server.url is None) or server.name == BUILT_IN_SERVER
     return sound and reached and (server.url is None or server.url.startswith(("http://", "https://")))
 
@@ -238,7 +238,7 @@ def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> Non
     servers, unknown = servers_of(text, tools)
     if servers:
         slots["servers"] = cast("list[Value]", servers)
-        names = ", ".join(f"`{each['name']}`" for each in servers)
+        names = ", ".join(f"`{server['name']}`" for server in servers)
         notes.append(Note("guessed", "servers", f"a server for {names}, as the text requires", "/mcp_servers"))
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown[:20])
@@ -263,7 +263,7 @@ def _guess_imports(slots: dict[str, Value], text: str, context: TargetContext, n
 def calls_in(text: str) -> tuple[str, ...]:
     """Return the names of skills or commands that a text calls as `/name`, each once."""
     found = _CALL.finditer(text[:200_000].replace("`/", " /"))
-    return tuple(dict.fromkeys(each["name"] for each in found))
+    return tuple(dict.fromkeys(match["name"] for match in found))
 
 
 def _comment(carry: Carry) -> str:

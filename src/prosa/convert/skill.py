@@ -115,7 +115,7 @@ def _as_template(body: str) -> tuple[str, dict[str, Value]] | None:
         parsed = parse(source, body=Span(0, len(body)))
         parameters = read_parameters(parsed)
         if 0 < len(parameters) <= MAX_PARAMETERS:
-            schema = input_of(parameters, [body[each.span.start : each.span.end] for each in parameters])
+            schema = input_of(parameters, [body[parameter.span.start : parameter.span.end] for parameter in parameters])
             text, _ = with_placeholders(
                 _without_list(body, parameters[0].span, parameters[-1].span), parameters, schema
             )

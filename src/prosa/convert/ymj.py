@@ -77,7 +77,7 @@ def texts_in_list(footer: Mapping[str, Value]) -> list[Value] | None:
     """Return the tags of a footer; None where they are no texts."""
     index = footer.get("index")
     tags = index.get("tags") if isinstance(index, dict) else None
-    return tags if isinstance(tags, list) and all(isinstance(each, str) for each in tags) else None
+    return tags if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags) else None
 
 
 def _footer(footer: Mapping[str, Value], text: str, tags: Value) -> dict[str, Value]:

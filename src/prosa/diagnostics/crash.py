@@ -38,5 +38,5 @@ def _place(error: BaseException) -> str:
     import traceback  # only here: nothing fails as a rule
 
     frames = traceback.extract_tb(error.__traceback__)
-    ours = next((each for each in reversed(frames) if "prosa" in each.filename), None)
+    ours = next((frame for frame in reversed(frames) if "prosa" in frame.filename), None)
     return f" (in {ours.name}, line {ours.lineno})" if ours else ""

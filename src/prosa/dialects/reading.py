@@ -82,8 +82,8 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
             return found
         from prosa.dialects.relations import relation_refs  # only here: few projects have such fields
 
-        known = {each.span.start for each in found}
-        own = (each for each in relation_refs(self.front.fields, self.relations) if each.span.start not in known)
+        known = {ref.span.start for ref in found}
+        own = (ref for ref in relation_refs(self.front.fields, self.relations) if ref.span.start not in known)
         return (*found, *own)
 
     def definitions(self) -> tuple[Def, ...]:
@@ -160,10 +160,10 @@ def open_documents(
     """
     try:
         found = [(*_detected(source, hints), hints.vault) for source, hints in sources]
-        documents = [_document(dialect(each.dialect).load(), front) for front, each, _ in found]
+        documents = [_document(dialect(detection.dialect).load(), front) for front, detection, _ in found]
         return [
-            _under(dialect(each.dialect), front, each.problems, relations, vault, document)
-            for (front, each, vault), document in zip(found, documents, strict=True)
+            _under(dialect(detection.dialect), front, detection.problems, relations, vault, document)
+            for (front, detection, vault), document in zip(found, documents, strict=True)
         ]
     except Exception:
         return [_contained(source, hints, relations) for source, hints in sources]

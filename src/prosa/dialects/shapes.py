@@ -89,7 +89,7 @@ class TableShape(Struct, frozen=True):
                 continue
             if last is not None and last.holds is not None:
                 return (), path[at:], last
-            last = next((each for each in table if step in (each.name, each.also)), None)
+            last = next((field for field in table if step in (field.name, field.also)), None)
             if last is None:
                 return (), path[at:], None
             table = last.inner
@@ -179,7 +179,7 @@ class WordsShape(Struct, frozen=True):
     def members(self, path: Path) -> list[Member]:
         """Return the words, wherever a mapping stands."""
         deep = TableShape(self.words).members(path[-1:])
-        return deep or [_member(each) for each in self.words]
+        return deep or [_member(word) for word in self.words]
 
     def choices(self, path: Path) -> list[KnownValue]:
         """Return the values of a word."""
@@ -208,5 +208,5 @@ class SchemaShape(Struct, frozen=True):
 
 def member_at(shapes: tuple[DataShape, ...], path: Path, name: str) -> Member | None:
     """Return the data of one member; the first shape with a description for it counts."""
-    found = [each for shape in shapes for each in shape.members(path) if each.name == name]
-    return next((each for each in found if each.about), found[0] if found else None)
+    found = [member for shape in shapes for member in shape.members(path) if member.name == name]
+    return next((member for member in found if member.about), found[0] if found else None)

@@ -144,7 +144,9 @@ DIALECTS: tuple[DialectRow[object], ...] = (
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 _BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}
-_BY_SUFFIX: tuple[tuple[str, DialectName], ...] = tuple((each, row.name) for row in DIALECTS for each in row.suffixes)
+_BY_SUFFIX: tuple[tuple[str, DialectName], ...] = tuple(
+    (suffix, row.name) for row in DIALECTS for suffix in row.suffixes
+)
 _SUFFIXES = tuple(suffix for suffix, _ in _BY_SUFFIX)
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")

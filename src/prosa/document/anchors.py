@@ -72,8 +72,8 @@ def heading_named(names: Mapping[str, T], fragment: str) -> T | None:
 def section_number(sections: Sequence[Section], fragment: str) -> int | None:
     """Return the number of the section that a fragment means; None where there is none."""
     wanted = fragment.removeprefix("user-content-")
-    for number, each in enumerate(sections):
-        if each.anchor and each.anchor == wanted:
+    for number, section in enumerate(sections):
+        if section.anchor and section.anchor == wanted:
             return number
     written = ((each.anchor, each.heading.plain, each.heading.text) for each in sections)
     return None if wanted.startswith("^") else heading_named(heading_names(written), wanted)

@@ -112,7 +112,7 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 def _is_host(host: str) -> bool:
     """Return whether the last two parts hold no underscore."""
-    return "_" not in host or not any("_" in each for each in host.split(".")[-2:])
+    return "_" not in host or not any("_" in part for part in host.split(".")[-2:])
 
 
 def _end(text: str, start: int, end: int) -> int:

@@ -47,7 +47,10 @@ def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
     """Return the same of all headings, without the headings themselves."""
     place = parsed.place
     return tuple(
-        [OutlineEntry(each.level, place(each.where["start"]), each.outer is not None) for each in parsed.found.headings]
+        [
+            OutlineEntry(heading.level, place(heading.where["start"]), heading.outer is not None)
+            for heading in parsed.found.headings
+        ]
     )
 
 

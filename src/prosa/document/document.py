@@ -90,7 +90,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def heading_names(self) -> Mapping[str, int]:
         """The numbers of the sections by everything that a fragment may call them (`anchors.heading_named`)."""
-        written = ((each.anchor, each.heading.plain, each.heading.text) for each in self.sections)
+        written = ((section.anchor, section.heading.plain, section.heading.text) for section in self.sections)
         return anchor_names.heading_names(written)
 
     @kept
@@ -148,7 +148,10 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         if not found:
             return ()
         taken = Cover(
-            (*map(self.parsed.span, (each.where for each in marks.links)), *(each.span for each in self.definitions))
+            (
+                *map(self.parsed.span, (link.where for link in marks.links)),
+                *(definition.span for definition in self.definitions),
+            )
         )
         placed = (each._replace(start=each.start + base, end=each.end + base) for each in found)
         return tuple(
@@ -228,7 +231,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         if "^" not in text:
             return frozenset()
         found = NAMED_BLOCK.finditer(text)
-        return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
+        return frozenset(match[1].lower() for match in found if not self.in_code(match.start(1)))
 
     def of_places(
         self,
@@ -248,7 +251,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
         dollars = self._has_dollars
         if dollars or parsed.masked:  # what stands elsewhere decides on each link
-            found = [made(each) for each in parsed.found.links]
+            found = [made(link) for link in parsed.found.links]
         else:
             found = made_of_links(parsed.found, f"{name} {parsed.base}", made, moved)
         return [each for each in found if each is not None]
@@ -274,14 +277,14 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def _code(self) -> Cover:
         fenced = (fence.span for fence in self.fences)
-        return Cover((*fenced, *self.indented_code, *(each.span for each in self.code_spans)))
+        return Cover((*fenced, *self.indented_code, *(span.span for span in self.code_spans)))
 
     @kept
     def _taken(self) -> Cover:
         """Spans that are not running text: code, HTML, links and their definitions."""
         links = (each.span for some in (self.links, self.images, self.wikilinks, self.definitions) for each in some)
         fenced = (fence.span for fence in self.fences)
-        code = (*fenced, *self.indented_code, *(each.span for each in self.code_spans))
+        code = (*fenced, *self.indented_code, *(span.span for span in self.code_spans))
         return Cover((*links, *code, *(each.span for each in self.html)))
 
     def _is_masked(self, each: Address) -> bool:
@@ -300,7 +303,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         from prosa.document.maths import joined, maths  # only here: most documents hold none
 
         whole = joined(text, lambda at: self.in_code(at + base))
-        spans = ((offset(each.where["start"]), offset(each.where["end"])) for each in maths(whole))
+        spans = ((offset(math.where["start"]), offset(math.where["end"])) for math in maths(whole))
         return Cover(Span(start + base, end + base) for start, end in spans)
 
     @kept
@@ -381,7 +384,7 @@ def html_spans(parsed: Parsed, wanted: Callable[[str], bool]) -> list[Span]:
     found, every = parsed.found, parsed.masked  # what was hidden from the parser may hold what is wanted
     spans = [parsed.span(where) for text, where in found.inline_html if every or wanted(text)]
     spans += [
-        parsed.block(where) for where, pieces in found.html_blocks if every or any(wanted(each[1]) for each in pieces)
+        parsed.block(where) for where, pieces in found.html_blocks if every or any(wanted(piece[1]) for piece in pieces)
     ]
     return sorted(spans)
 
@@ -431,8 +434,8 @@ def _is_comment(text: str) -> bool:
     return text.lstrip(" ").startswith("<!--")
 
 
-def _comments_in(text: str, each: Span) -> Iterator[Span]:
-    start, end = each.start, each.end
+def _comments_in(text: str, span: Span) -> Iterator[Span]:
+    start, end = span.start, span.end
     while (start := text.find("<!--", start, end)) >= 0:
         close = text.find("-->", start + 2, end)  # `<!-->` is a whole comment
         stop = end if close < 0 else close + 3
@@ -454,8 +457,8 @@ def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
     spans = ((label, parsed.span(where)) for label, where in parsed.found.footnote_references)
     found = [FootnoteReference(parsed.shown(label, Span(span.start + 2, span.end - 1)), span) for label, span in spans]
     texts, defined = _as_text(parsed), _defined(parsed)
-    missed = [each for each in texts if _folded(each.label) in defined]
-    return tuple(sorted((*found, *missed), key=lambda each: each.span.start) if missed else found)
+    missed = [text for text in texts if _folded(text.label) in defined]
+    return tuple(sorted((*found, *missed), key=lambda reference: reference.span.start) if missed else found)
 
 
 def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
@@ -463,7 +466,7 @@ def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
     if not parsed.found.brackets:  # most texts hold none
         return ()
     texts, defined = _as_text(parsed), _defined(parsed)
-    return tuple(each for each in texts if _folded(each.label) not in defined)
+    return tuple(text for text in texts if _folded(text.label) not in defined)
 
 
 def _as_text(parsed: Parsed) -> list[FootnoteReference]:

@@ -42,14 +42,14 @@ def _code_spans(text: str) -> dict[int, int]:
     """Map the start of each code span that begins and ends on one line to its end."""
     ends: dict[int, int] = {}
     next_runs: dict[int, int] = {}
-    for each in reversed(list(_RUNS.finditer(text))):
-        length = len(each[0])
-        if each[0] == "\n":
+    for match in reversed(list(_RUNS.finditer(text))):
+        length = len(match[0])
+        if match[0] == "\n":
             next_runs = {}
         else:
             if length in next_runs:
-                ends[each.start()] = next_runs[length]
-            next_runs[length] = each.end()
+                ends[match.start()] = next_runs[length]
+            next_runs[length] = match.end()
     return ends
 
 
@@ -62,7 +62,7 @@ def shortcode_spans(text: str) -> Iterator[Span]:
         if found["end"] is None:
             opened[found["name"]] = found.end()
         elif (start := opened.pop(found["name"], None)) is not None and start >= done:
-            yield from (Span(*each.span(1)) for each in _TABLE.finditer(text, start, found.start()))
+            yield from (Span(*match.span(1)) for match in _TABLE.finditer(text, start, found.start()))
             done = found.end()
 
 
@@ -70,9 +70,9 @@ def _pairs(text: str) -> dict[int, int]:
     """Return where each brace that is closed is closed, those inside counted."""
     opened: list[int] = []
     found: dict[int, int] = {}
-    for each in _BRACES.finditer(text):
-        if each[0] == "{":
-            opened.append(each.start())
+    for match in _BRACES.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
         elif opened:
-            found[opened.pop()] = each.end()
+            found[opened.pop()] = match.end()
     return found

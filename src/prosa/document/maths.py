@@ -77,7 +77,7 @@ def joined(text: str, in_code: Callable[[int], bool]) -> str:
 
 
 def _is_block(inside: str, depth: int) -> bool:
-    quoted = depth == 0 or all(each["mark"].count(">") >= depth for each in _LINE.finditer(inside))
+    quoted = depth == 0 or all(match["mark"].count(">") >= depth for match in _LINE.finditer(inside))
     return quoted and _OTHER.search(inside) is None
 
 

@@ -102,9 +102,9 @@ def _may_lack_cells(data: bytes) -> bool:
 def _sections(data: bytes, headings: Iterable[FoundHeading]) -> Iterator[int]:
     """Yield where the sections of a text begin that are parsed as texts of their own, but for the first one, which
     begins with the text."""
-    for each in headings:
-        at = each.where["start"]
-        if at and each.outer is None and data[at - 1] == _LINE_END and _HEADING.match(data, at) is not None:
+    for heading in headings:
+        at = heading.where["start"]
+        if at and heading.outer is None and data[at - 1] == _LINE_END and _HEADING.match(data, at) is not None:
             yield at
 
 
@@ -163,13 +163,13 @@ def _defines_the_same(found: WalkResult, new: WalkResult, change: Change, count:
 
 def _closes(found: WalkResult, end: int) -> bool:
     """Return whether the heading behind a part is one: nothing that began in it is open."""
-    at = bisect_left(found.headings, end, key=lambda each: each.where["start"])
+    at = bisect_left(found.headings, end, key=lambda heading: heading.where["start"])
     return at < len(found.headings) and found.headings[at].where["start"] == end and found.headings[at].outer is None
 
 
 def _may_expand(found: WalkResult, defined: int) -> bool:
     """Return whether the references of a text may expand to more than the parser allows."""
-    tags = (each.tag for each in found.links)
+    tags = (link.tag for link in found.links)
     used = sum(len(tag["dest_url"]) + len(tag["title"]) for tag in tags if tag["link_type"] not in _WRITTEN_OUT)
     return 4 * (used + defined) >= _EXPANSION  # a character has at most four bytes
 
@@ -195,8 +195,8 @@ def _joined(old: WalkResult, new: WalkResult, change: Change, own: int) -> WalkR
     return WalkResult(
         headings=join(old.headings, new.headings, _start_of_heading, _headings),
         paragraphs=_paragraphs(old, new, change, own),
-        code_blocks=join(old.code_blocks, new.code_blocks, lambda each: each.where["start"], _code),
-        links=join(old.links, new.links, lambda each: each.where["start"], _links),
+        code_blocks=join(old.code_blocks, new.code_blocks, lambda code: code.where["start"], _code),
+        links=join(old.links, new.links, lambda link: link.where["start"], _links),
         quotes=join(old.quotes, new.quotes, start, _shifted),
         lists=join(old.lists, new.lists, start, _shifted),
         items=join(old.items, new.items, start, _shifted),
@@ -297,33 +297,33 @@ def _shifted(found: Iterable[Range], by: int) -> list[Range]:
 def _headings(found: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
     return [
         FoundHeading(
-            each.level,
-            {"start": each.where["start"] + by, "end": each.where["end"] + by},
-            each.pieces,
-            each.end + by,
-            _shifted([each.outer], by)[0] if each.outer is not None else None,
-            each.moved + by,
+            heading.level,
+            {"start": heading.where["start"] + by, "end": heading.where["end"] + by},
+            heading.pieces,
+            heading.end + by,
+            _shifted([heading.outer], by)[0] if heading.outer is not None else None,
+            heading.moved + by,
         )
-        for each in found
+        for heading in found
     ]
 
 
 def _code(found: Iterable[FoundCode], by: int) -> list[FoundCode]:
     return [
-        FoundCode(each.info, _shifted([each.where], by)[0], moved_pieces(each.pieces, by), each.containers)
-        for each in found
+        FoundCode(code.info, _shifted([code.where], by)[0], moved_pieces(code.pieces, by), code.containers)
+        for code in found
     ]
 
 
 def _links(found: Iterable[FoundLink], by: int) -> list[FoundLink]:
     return [
         FoundLink(
-            each.tag,
-            {"start": each.where["start"] + by, "end": each.where["end"] + by},
-            each.text_end + by,
-            each.image,
+            link.tag,
+            {"start": link.where["start"] + by, "end": link.where["end"] + by},
+            link.text_end + by,
+            link.image,
         )
-        for each in found
+        for link in found
     ]
 
 
@@ -409,7 +409,7 @@ def made_of_links(
     recent = _USED.get()
     known = recent.of(found) if recent is not None else None
     if known is None:
-        return [make(each) for each in found.links]
+        return [make(link) for link in found.links]
     made = cast("list[T] | None", known.made.get(name))
     if made is None:
         made = _made_again(known, name, make, moved)
@@ -423,10 +423,10 @@ def _made_again(
     links, before = known.found.links, known.before
     made = cast("list[T] | None", before.made.get(name)) if before is not None else None
     if before is None or made is None:
-        return [make(each) for each in links]
+        return [make(link) for link in links]
     by = known.length - before.length
     if by and len(known.data) == len(before.data):  # what stands behind the change is the same, and yet moved
-        return [make(each) for each in links]
+        return [make(link) for link in links]
     old = before.found.links
     most, first, last = min(len(links), len(old)), 0, 0
     while first < most and links[first] is old[first]:
@@ -434,7 +434,7 @@ def _made_again(
     while last < most - first and links[-1 - last].tag is old[-1 - last].tag:  # a link that moves keeps its tag
         last += 1
     rest = made[len(old) - last :]
-    inside = (make(each) for each in links[first : len(links) - last])
+    inside = (make(link) for link in links[first : len(links) - last])
     return [*made[:first], *inside, *(moved(rest, by) if by else rest)]
 
 

@@ -35,8 +35,8 @@ def inline_tags(document: Document) -> tuple[str, ...]:
         return ()
     hidden = Cover(obsidian_comments(document))
     found: dict[str, None] = {}
-    for each in _TAG.finditer(text):
-        name, at = each["name"].strip("/"), each.start() + base
+    for match in _TAG.finditer(text):
+        name, at = match["name"].strip("/"), match.start() + base
         if name and not name.isdecimal() and document.is_running_text(at) and at not in hidden:
             found[name] = None
             if len(found) == MAX_TAGS:

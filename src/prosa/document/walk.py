@@ -91,7 +91,7 @@ class WalkResult(Struct):
 
     def in_code(self, byte: int) -> bool:
         """Return whether a byte lies in code."""
-        return _is_in(self.code_blocks, lambda each: each.where, byte) or _is_in(self.code_spans, _where, byte)
+        return _is_in(self.code_blocks, lambda code: code.where, byte) or _is_in(self.code_spans, _where, byte)
 
     def in_html(self, byte: int) -> bool:
         """Return whether a byte lies in HTML."""

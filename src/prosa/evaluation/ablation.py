@@ -35,4 +35,4 @@ class AblationResult(Struct, frozen=True):
 
 def ranked(effects: Sequence[SectionEffect]) -> tuple[SectionEffect, ...]:
     """Return sections by the loss that their absence makes, the greatest first; of equal ones the longest."""
-    return tuple(sorted(effects, key=lambda each: (-(each.difference or 0.0), -each.tokens)))
+    return tuple(sorted(effects, key=lambda effect: (-(effect.difference or 0.0), -effect.tokens)))

@@ -83,7 +83,7 @@ def _suite(at: int, head: SuiteHead, attempts: Attempts, lower: bool) -> SuiteRe
         head.model,
         head.requirement,
         cases,
-        gate(head.requirement, [each.counted for each in cases], lower=lower),
+        gate(head.requirement, [case.counted for case in cases], lower=lower),
         head.label,
         head.baseline,
         head.routing,
@@ -99,10 +99,10 @@ def _matched(heads: Sequence[SuiteHead], suites: Sequence[SuiteReport]) -> Itera
         if head.lifts is not None:
             yield Matched(first, suites[head.lifts], first.program)
     by_path: dict[str, list[SuiteReport]] = {}
-    for each in suites:
-        if not each.without:
-            by_path.setdefault(each.path, []).append(each)
+    for suite in suites:
+        if not suite.without:
+            by_path.setdefault(suite.path, []).append(suite)
     for several in by_path.values():
-        baselines = [each for each in several if each.baseline] or several[:1]
-        tried = [each for each in several if not any(each is one for one in baselines)]
-        yield from (Matched(each, baseline) for each in tried for baseline in baselines)
+        baselines = [report for report in several if report.baseline] or several[:1]
+        tried = [report for report in several if not any(report is one for one in baselines)]
+        yield from (Matched(report, baseline) for report in tried for baseline in baselines)

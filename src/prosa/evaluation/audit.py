@@ -93,7 +93,7 @@ class Audit(Struct, frozen=True):
     @property
     def unnoticed(self) -> tuple[str, ...]:
         """The sections whose absence no case notices."""
-        return tuple(each.section for each in self.mutants if each.unnoticed and not each.is_empty)
+        return tuple(mutant.section for mutant in self.mutants if mutant.unnoticed and not mutant.is_empty)
 
 
 def mutant_of(
@@ -105,8 +105,8 @@ def mutant_of(
     is_empty: bool = False,
 ) -> MutantAudit:
     """Return which cases notice a mutant."""
-    sides = [(name, each, without[name]) for name, each in subject.items() if name in without]
-    known = [each for each in sides if _is_known(each[1]) and _is_known(each[2])]
+    sides = [(name, counted, without[name]) for name, counted in subject.items() if name in without]
+    known = [side for side in sides if _is_known(side[1]) and _is_known(side[2])]
     could = [each for each in known if each[1].share >= NOTICED]
     noticed = tuple(name for name, first, second in could if first.share - second.share >= NOTICED)
     why = "" if known else "it could not be measured"
@@ -134,6 +134,6 @@ def passing_without(path: str, known: Mapping[str, bool | None]) -> list[AuditFi
 
 def unnoticed_subject(path: str, mutants: Sequence[MutantAudit]) -> list[AuditFinding]:
     """Return the finding about a subject of whose whole text no case notices the absence."""
-    if not any(each.is_empty and each.unnoticed for each in mutants):
+    if not any(mutant.is_empty and mutant.unnoticed for mutant in mutants):
         return []
     return [AuditFinding("empty-subject-passes", "no case notices that the whole text of the subject is missing", path)]

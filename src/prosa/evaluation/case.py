@@ -151,7 +151,7 @@ def _wrong_tools(wanted: Value) -> Iterator[Mistake]:
     for name, tools in wanted.items():
         if name not in _TOOLS:
             yield _unknown("/tools", name, _TOOLS)
-        elif not isinstance(tools, list) or not all(isinstance(each, str) for each in tools):
+        elif not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
             yield _mistake(f"/tools/{name}", f"`{name}` takes a list of names of tools")
 
 
@@ -195,8 +195,8 @@ def joined_runs(first: Mapping[str, Value], second: Mapping[str, Value]) -> dict
 def _joined_bounds(first: Value, second: Value) -> Value:
     both = [each if isinstance(each, dict) else {"min": each, "max": each} for each in (first, second)]
     bounds = cast("Sequence[Mapping[str, float]]", both)  # as `bounds_wrong` has checked
-    least = [each["min"] for each in bounds if "min" in each]
-    most = [each["max"] for each in bounds if "max" in each]
+    least = [bound["min"] for bound in bounds if "min" in bound]
+    most = [bound["max"] for bound in bounds if "max" in bound]
     return {**({"min": max(least)} if least else {}), **({"max": min(most)} if most else {})}
 
 
@@ -340,13 +340,13 @@ def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = F
     at the point. The gate stays closed where too few were measured (X34). Raises ValueError for no cases, and for fewer
     planned attempts than a rate is about."""
     needed = requirement.k if requirement.is_rate else 1
-    if not counts or any(each.planned < needed for each in counts):
+    if not counts or any(count.planned < needed for count in counts):
         raise ValueError(f"there is no rate of {needed} for these cases")
-    known = {at: each for at, each in enumerate(counts) if each.repeats >= needed}
-    answers = min((each.repeats // needed for each in known.values()), default=0)
-    estimate = mean_rate([requirement.rate(each) for each in known.values()], answers) if known else None
+    known = {at: count for at, count in enumerate(counts) if count.repeats >= needed}
+    answers = min((counted.repeats // needed for counted in known.values()), default=0)
+    estimate = mean_rate([requirement.rate(counted) for counted in known.values()], answers) if known else None
     holds = requirement.holds_surely if lower and not requirement.is_rate else requirement.holds
-    short = tuple(at for at, each in known.items() if not holds(each))
+    short = tuple(at for at, counted in known.items() if not holds(counted))
     if lacking := _lacking(requirement, counts, len(known)):
         return Gate(False, estimate, () if requirement.is_rate else short, lacking)
     if requirement.is_rate and estimate is not None:
@@ -358,7 +358,7 @@ def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = F
 
 def _lacking(requirement: Requirement, counts: Sequence[Counted], known: int) -> str:
     """Return what is missing for a result, in words; empty if nothing is."""
-    measured, planned = sum(each.repeats for each in counts), sum(each.planned for each in counts)
+    measured, planned = sum(count.repeats for count in counts), sum(count.planned for count in counts)
     if not is_enough(measured, planned):
         return f"{measured} of {planned} attempts were measured, and 80 % are needed"
     if requirement.is_rate and known < len(counts):

@@ -152,7 +152,7 @@ class _Tried(Struct, frozen=True):
         return cls(compared, unit, is_turned, (first, second), is_measured, p, worst, flips)
 
     def comparison(self, adjusted: Fraction, worst: Fraction) -> Comparison:
-        size, differing = len(self.differences), sum(each != 0 for each in self.differences)
+        size, differing = len(self.differences), sum(difference != 0 for difference in self.differences)
         total = -sum(self.differences) if self.is_turned else sum(self.differences)
         value = float(Fraction(total, self.unit * size)) if size else None
         found = Comparison(
@@ -190,12 +190,12 @@ class _Tried(Struct, frozen=True):
 
 def _measured(counts: Iterable[Counted]) -> tuple[int, int]:
     known = list(counts)
-    return sum(each.repeats for each in known), sum(each.planned for each in known)
+    return sum(counted.repeats for counted in known), sum(counted.planned for counted in known)
 
 
 def _whole(differences: Sequence[Fraction]) -> list[int]:
-    unit = lcm(*(each.denominator for each in differences))
-    return [int(each * unit) for each in differences]
+    unit = lcm(*(difference.denominator for difference in differences))
+    return [int(difference * unit) for difference in differences]
 
 
 def _with_test(low: float, *, rejects: bool) -> float:
@@ -231,7 +231,7 @@ class Flips(Struct, frozen=True):
 def flips_of(differences: Sequence[int | None]) -> Flips:
     """Return what all sign patterns flip of at most 16 differences, else what some that are drawn do. A case that is
     None is left out, and takes its part in the drawing: the same pattern flips the same cases with it and without."""
-    known = [each for each in differences if each is not None]
+    known = [difference for difference in differences if difference is not None]
     if len(known) <= MAX_EXACT:
         return _flips(known, _all_patterns(len(known)), 1 << len(known))
     return _flips(differences, _drawn_patterns(len(differences)), PATTERNS + 1)
@@ -240,9 +240,9 @@ def flips_of(differences: Sequence[int | None]) -> Flips:
 def _flips(differences: Sequence[int | None], columns: Iterable[int], size: int) -> Flips:
     """Add up what is flipped; bit j of the column of a case says that pattern j flips it."""
     found = Flips([], [], [], size)
-    for each, column in zip(differences, columns, strict=True):
-        if each is not None:
-            _add(found.gained if each > 0 else found.lost, abs(each), column)
+    for difference, column in zip(differences, columns, strict=True):
+        if difference is not None:
+            _add(found.gained if difference > 0 else found.lost, abs(difference), column)
             _add(found.cases, 1, column)
     return found
 
@@ -281,7 +281,7 @@ def p_value(differences: Sequence[int], flips: Flips) -> Fraction:
     A pattern removes at least the whole sum exactly if its flips add up to 0 or less. So p never grows when a
     difference does, and is 1 where the sum is 0 or less.
     """
-    differing = [each for each in differences if each]
+    differing = [difference for difference in differences if difference]
     if flips.size > 1 << MAX_EXACT and len(differing) <= MAX_EXACT:
         flips = flips_of(differing)
     return min(2 * flips.share, Fraction(1))
@@ -351,7 +351,7 @@ def _enough_cases(differences: tuple[int, ...], alpha: Fraction) -> int | None:
     test = TestAtLevel(alpha)
 
     def enough(cases: int) -> bool:
-        return sum(test.rejects(each[:cases]) for each in suites) >= POWER * RESAMPLED
+        return sum(test.rejects(suite[:cases]) for suite in suites) >= POWER * RESAMPLED
 
     low, high = max(len(differences), MIN_CASES - 1), MAX_CASES
     if not enough(high):

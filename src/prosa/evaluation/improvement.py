@@ -35,11 +35,11 @@ def split_cases(names: Sequence[str], before: Mapping[str, bool] | None = None) 
     """Return half of the cases as held out, by the digests of their names or ids. ``before`` says which of them were
     held out in earlier searches: a case never changes its side, so that none is held out that a search has seen."""
     before = before or {}
-    new = sorted((each for each in names if each not in before), key=_place)
-    held = {each for each in names if before.get(each)}
+    new = sorted((name for name in names if name not in before), key=_place)
+    held = {name for name in names if before.get(name)}
     held.update(new[: max(0, len(names) // 2 - len(held))])
-    search = tuple(each for each in names if each not in held)
-    return Split(search, tuple(each for each in names if each in held))
+    search = tuple(name for name in names if name not in held)
+    return Split(search, tuple(name for name in names if name in held))
 
 
 def _place(name: str) -> str:

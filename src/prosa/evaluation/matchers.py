@@ -107,14 +107,14 @@ def _has_places(value: OutputValue) -> bool:
 
 
 def _contains(argument: Value, value: OutputValue) -> str | None:
-    lacking = next((each for each in _pieces(argument) if not _contained(each, value)), MISSING)
+    lacking = next((piece for piece in _pieces(argument) if not _contained(piece, value)), MISSING)
     return None if isinstance(lacking, Missing) else f"something that contains {shown_value(lacking)}"
 
 
 def _contains_not(argument: Value, value: OutputValue) -> str | None:
     if not _has_places(value):
         return "a text, a list or a mapping"
-    there = next((each for each in _pieces(argument) if _contained(each, value)), MISSING)
+    there = next((piece for piece in _pieces(argument) if _contained(piece, value)), MISSING)
     return None if isinstance(there, Missing) else f"something that does not contain {shown_value(there)}"
 
 

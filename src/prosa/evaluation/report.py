@@ -140,13 +140,13 @@ class CaseReport(Struct, frozen=True):
     @property
     def counted(self) -> Counted:
         """The number that passed, of the measured ones."""
-        measured = [each for each in self.attempts if each.measured]
-        return Counted(sum(each.passed for each in measured), len(measured), len(self.attempts) - len(measured))
+        measured = [attempt for attempt in self.attempts if attempt.measured]
+        return Counted(sum(attempt.passed for attempt in measured), len(measured), len(self.attempts) - len(measured))
 
     @property
     def passed(self) -> bool:
         """Whether every attempt passed."""
-        return all(each.passed for each in self.attempts)
+        return all(attempt.passed for attempt in self.attempts)
 
     @property
     def interval(self) -> Interval:
@@ -156,17 +156,17 @@ class CaseReport(Struct, frozen=True):
     @property
     def cost(self) -> float | None:
         """US dollars of the answers; None where a price is not known."""
-        return total_cost([each.facts.cost for each in self.attempts])
+        return total_cost([attempt.facts.cost for attempt in self.attempts])
 
     @property
     def failures(self) -> tuple[tuple[Failure, int], ...]:
         """What was lacking, each with how many repeats lacked it."""
-        return tuple(Counter(failure for each in self.attempts for failure in each.failures).items())
+        return tuple(Counter(failure for attempt in self.attempts for failure in attempt.failures).items())
 
     @property
     def reasons(self) -> tuple[tuple[Reason, int], ...]:
         """Why attempts could not be judged, each with how many of them."""
-        return tuple(Counter(each.reason for each in self.attempts if each.reason is not None).items())
+        return tuple(Counter(attempt.reason for attempt in self.attempts if attempt.reason is not None).items())
 
 
 class SuiteReport(Struct, frozen=True):
@@ -193,7 +193,7 @@ class SuiteReport(Struct, frozen=True):
         if self.routing is None:
             return None
         return confusion(
-            self.routing, ((each.case.name, [_counted_as(a) for a in each.attempts]) for each in self.cases)
+            self.routing, ((case.case.name, [_counted_as(a) for a in case.attempts]) for case in self.cases)
         )
 
     @property
@@ -217,7 +217,7 @@ class SuiteReport(Struct, frozen=True):
     @property
     def cost(self) -> float | None:
         """US dollars of all answers."""
-        return total_cost([each.cost for each in self.cases])
+        return total_cost([case.cost for case in self.cases])
 
 
 def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
@@ -291,29 +291,29 @@ class Report(Struct, frozen=True):
     def ok(self) -> bool:
         """Whether every gate is open, and no comparison came out worse or could not be measured."""
         bad = ("worse", "not measured")
-        return all(each.passed for each in self.suites) and not any(
-            each.comparison.verdict in bad for each in self.comparisons
+        return all(suite.passed for suite in self.suites) and not any(
+            comparison.comparison.verdict in bad for comparison in self.comparisons
         )
 
     @property
     def attempts(self) -> list[Attempt]:
         """All repeats of all cases."""
-        return [each for suite in self.suites for case in suite.cases for each in case.attempts]
+        return [attempt for suite in self.suites for case in suite.cases for attempt in case.attempts]
 
     @property
     def cost(self) -> float | None:
         """US dollars of all answers, without those of graders."""
-        return total_cost([each.facts.cost for each in self.attempts])
+        return total_cost([attempt.facts.cost for attempt in self.attempts])
 
     @property
     def grading(self) -> float | None:
         """US dollars of all graders."""
-        return total_cost([each.grading for each in self.attempts])
+        return total_cost([attempt.grading for attempt in self.attempts])
 
 
 def total_cost(costs: Sequence[float | None]) -> float | None:
     """Dollars together; None where one is not known."""
-    known = [each for each in costs if each is not None]
+    known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
 
 
@@ -327,14 +327,14 @@ class Matched(Struct, frozen=True):
     @property
     def pairs(self) -> list[Pair]:
         """The cases that both have."""
-        others = {each.case.name: each.counted for each in self.second.cases}
-        return [(each.counted, others[each.case.name]) for each in self.first.cases if each.case.name in others]
+        others = {case.case.name: case.counted for case in self.second.cases}
+        return [(case.counted, others[case.case.name]) for case in self.first.cases if case.case.name in others]
 
     @property
     def reasons(self) -> tuple[tuple[Reason, int], ...]:
         """Why attempts of either were not measured, the most frequent first."""
-        attempts = (each for suite in (self.first, self.second) for case in suite.cases for each in case.attempts)
-        return tuple(Counter(each.reason for each in attempts if each.reason is not None).most_common())
+        attempts = (attempt for suite in (self.first, self.second) for case in suite.cases for attempt in case.attempts)
+        return tuple(Counter(attempt.reason for attempt in attempts if attempt.reason is not None).most_common())
 
 
 def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
@@ -365,18 +365,18 @@ def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
 
 
 def _side(suite: SuiteReport, counts: Sequence[Counted]) -> TriedSide:
-    attempts = [each for case in suite.cases for each in case.attempts if each.measured]
+    attempts = [attempt for case in suite.cases for attempt in case.attempts if attempt.measured]
     return TriedSide(
-        fsum(each.rate for each in counts) / len(counts) if counts else None,
+        fsum(count.rate for count in counts) / len(counts) if counts else None,
         suite.cost,
-        _spread([each.facts.tokens for each in attempts]),
-        _spread([each.seconds for each in attempts]),
+        _spread([attempt.facts.tokens for attempt in attempts]),
+        _spread([attempt.seconds for attempt in attempts]),
     )
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:
     """Return the mean of the known values, if all are known."""
-    known = [each for each in values if each is not None]
+    known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
     mean = fsum(known) / len(known)

@@ -107,8 +107,8 @@ def _content(words: Mapping[str, Value], path: str, content: bytes, left: LeftWo
     asked = {name: value for name, value in words.items() if name in MATCHERS}
     for expectation, value in _readings(words, asked, path, content, failures):
         said = match(expectation, value)
-        failures += [Failure(f"{path}{each.pointer}", each.expected, each.found) for each in said.failures]
-        checks += [PythonCheck(f"{path}{each.pointer}", each.code, each.value) for each in said.checks]
+        failures += [Failure(f"{path}{failure.pointer}", failure.expected, failure.found) for failure in said.failures]
+        checks += [PythonCheck(f"{path}{check.pointer}", check.code, check.value) for check in said.checks]
     return Match(tuple(failures), () if failures else tuple(checks))
 
 
@@ -178,13 +178,13 @@ def _wrong_globs(words: Mapping[str, Value]) -> Iterator[Mistake]:
     yield from _wrong_list("changed", words["changed"], "a glob or a list of globs")
     if not isinstance(words.get("only", False), bool):
         yield _wrong("/only", "`only` is true or false")
-    if any(len(each) > MAX_GLOB for each in _texts(words["changed"])):
+    if any(len(text) > MAX_GLOB for text in _texts(words["changed"])):
         yield _wrong("/changed", f"a glob has at most {MAX_GLOB:,} characters")
 
 
 def _wrong_list(name: str, value: Value, what: str) -> Iterator[Mistake]:
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts or not all(isinstance(each, str) and each.strip() for each in texts):
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text.strip() for text in texts):
         yield _wrong(f"/{name}", f"`{name}` takes {what}")
 
 
@@ -212,8 +212,10 @@ def _wrong_file(words: Mapping[str, Value]) -> Iterator[Mistake]:
     yield from mistakes(asked)
     if isinstance(words.get("json"), dict | list):
         yield from (
-            Mistake(each.kind, f"/json{each.pointer}", each.message, each.on_key, each.written, each.meant)
-            for each in mistakes(words["json"])
+            Mistake(
+                mistake.kind, f"/json{mistake.pointer}", mistake.message, mistake.on_key, mistake.written, mistake.meant
+            )
+            for mistake in mistakes(words["json"])
         )
     if words.get("exists") is False and (asked or words.keys() & set(_FILE_WORDS[1:])):
         yield _wrong("/exists", "`exists: false` stands alone: nothing can be said of a file that is not there")
@@ -222,7 +224,7 @@ def _wrong_file(words: Mapping[str, Value]) -> Iterator[Mistake]:
 def is_inside(path: str) -> bool:
     """Return whether a path with slashes stays below its folder."""
     parts = path.split("/")
-    return bool(path) and "\\" not in path and "\0" not in path and not any(each in ("", ".", "..") for each in parts)
+    return bool(path) and "\\" not in path and "\0" not in path and not any(part in ("", ".", "..") for part in parts)
 
 
 def _wrong(pointer: str, message: str) -> Mistake:

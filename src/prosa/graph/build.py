@@ -65,7 +65,10 @@ def node_ids(records: Iterable[Record]) -> dict[str, str]:
 
 def own_id(record: Record) -> str:
     """Return the id that a document gives itself, or an empty text."""
-    return next((each.name for each in record.definitions if each.kind == "id" and each.name.strip()), "")
+    return next(
+        (definition.name for definition in record.definitions if definition.kind == "id" and definition.name.strip()),
+        "",
+    )
 
 
 def node_of(record: Record, name: str, sites: Sites) -> Node:
@@ -77,7 +80,7 @@ def node_of(record: Record, name: str, sites: Sites) -> Node:
 def edge_of(source: str, reference: Reference, found: Resolution[Record], ids: Mapping[str, str]) -> Edge:
     """Return the edge of a resolved reference; ``ids`` are the ids of nodes by path. What leads to no single document
     keeps its target as written."""
-    candidates = tuple(ids[each.path] for each in found.targets)
+    candidates = tuple(ids[target.path] for target in found.targets)
     resolved = found.state == "resolved"
     return Edge(
         source=source,

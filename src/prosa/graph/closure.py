@@ -211,7 +211,7 @@ class _Loading(Struct):
         except FileProblem as problem:
             states: dict[str, ImportState] = {"missing": "missing", "outside-root": "outside-root"}
             return ResolvedImport(ref, states.get(problem.kind, "unreadable"), real, problem.reason)
-        entries = {each.key.text: each for each in read_front(source).fields or ()}
+        entries = {entry.key.text: entry for entry in read_front(source).fields or ()}
         return ResolvedImport(ref, "skill", real, name=text_of(entries.get("name")) or real.parent.name)
 
     def _open_outside(self, ref: ImportRef, target: Path, whole: Path) -> ResolvedImport:

@@ -65,7 +65,7 @@ def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
     """Return the passage that declares the contradiction."""
     document = reading.document
     for place in _mentions(document, edge):
-        found = next((each.span for each in document.paragraphs if _holds(each.span, place)), None)
+        found = next((paragraph.span for paragraph in document.paragraphs if _holds(paragraph.span, place)), None)
         if found is not None:
             return _passage(document, found)
     return opening(document)
@@ -79,7 +79,7 @@ def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
         return opening(document)
     start = section.heading.span.end
     inside = Span(start, section.span.end)
-    first = next((each.span for each in document.paragraphs if _holds(inside, each.span.start)), inside)
+    first = next((paragraph.span for paragraph in document.paragraphs if _holds(inside, paragraph.span.start)), inside)
     return _passage(document, first)
 
 
@@ -89,7 +89,9 @@ def named_section(reading: DialectReading[object], edge: Edge) -> str:
     model = reading.model_of(MAGI)
     if edge.fragment or model is None:
         return edge.fragment
-    found = next((each for each in model.relationships if _holds(each.definition.span, edge.start)), None)
+    found = next(
+        (relationship for relationship in model.relationships if _holds(relationship.definition.span, edge.start)), None
+    )
     return (found.context.text("section") or "") if found is not None else ""
 
 
@@ -97,34 +99,40 @@ def described(reading: DialectReading[object], edge: Edge) -> str:
     """Return `rel-desc` of the relationship (M46), empty where the notation has none."""
     model = reading.model_of(MAGI)
     relationships = model.relationships if model is not None else ()
-    found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
+    found = next(
+        (relationship for relationship in relationships if _holds(relationship.definition.span, edge.start)), None
+    )
     return _one_line(found.fields.text("rel-desc") or "") if found is not None else ""
 
 
 def opening(document: Document) -> Passage:
     """Return the first paragraph of the document itself, else its first block."""
-    first = next((each.span for each in document.paragraphs if not each.nested), document.body)
+    first = next((paragraph.span for paragraph in document.paragraphs if not paragraph.nested), document.body)
     return _passage(document, first)
 
 
 def _mentions(document: Document, edge: Edge) -> list[int]:
     """Return where the reference is made: at the marks of its footnote, else where it is written."""
-    footnote = next((each for each in document.footnote_definitions if _holds(each.span, edge.start)), None)
+    footnote = next(
+        (definition for definition in document.footnote_definitions if _holds(definition.span, edge.start)), None
+    )
     if footnote is None:
         return [edge.start]
-    return [each.span.start for each in document.footnote_references if each.label == footnote.label]
+    return [reference.span.start for reference in document.footnote_references if reference.label == footnote.label]
 
 
 def _section(document: Document, name: str) -> Section | None:
     wanted = name.strip().casefold()
     sections = document.sections
-    by_anchor = next((each for each in sections if each.anchor == name), None)
-    return by_anchor or next((each for each in sections if each.heading.plain.strip().casefold() == wanted), None)
+    by_anchor = next((section for section in sections if section.anchor == name), None)
+    return by_anchor or next(
+        (section for section in sections if section.heading.plain.strip().casefold() == wanted), None
+    )
 
 
 def _passage(document: Document, span: Span) -> Passage:
     source = document.source
-    above = [each for each in document.headings if not each.nested and each.span.start <= span.start]
+    above = [heading for heading in document.headings if not heading.nested and heading.span.start <= span.start]
     text = _one_line(source.slice(span))
     shown = text if len(text) <= MAX_PASSAGE else text[: MAX_PASSAGE - 1] + "…"
     return Passage(source.position(span.start).line, above[-1].plain if above else "", shown)

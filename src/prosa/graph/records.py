@@ -40,14 +40,14 @@ def record_of(reading: DialectReading[object], path: str) -> Record:
     """Return the record of a document at ``path``, relative to the root of the corpus, with `/`."""
     source = reading.front.source
     fields = reading.front_matter or {}
-    definitions = tuple(_definition(each, source) for each in reading.definitions())
+    definitions = tuple(_definition(definition, source) for definition in reading.definitions())
     return Record(
         path=path,
         dialect=reading.name,
         title=title_of(reading, path),
         type=_text(fields, {"mdh": "type", "ymj": "kind"}.get(reading.name, "")),
         definitions=definitions,
-        references=tuple(_reference(each, source, path) for each in _refs(reading)),
+        references=tuple(_reference(ref, source, path) for ref in _refs(reading)),
         canonical=tuple(dict.fromkeys(_canonical(fields))),
         actions=_actions(reading),
     )
@@ -57,10 +57,14 @@ def _refs(reading: DialectReading[object]) -> list[Ref]:
     """Return every reference once, in the order of the text."""
     found = list(reading.references())
     if reading.name not in _WHOLE:
-        known = {(each.span.start, each.kind) for each in found}
-        found += [each for each in link_references(reading.document) if (each.span.start, each.kind) not in known]
+        known = {(ref.span.start, ref.kind) for ref in found}
+        found += [
+            reference
+            for reference in link_references(reading.document)
+            if (reference.span.start, reference.kind) not in known
+        ]
     found += address_references(reading.document)
-    return sorted((each for each in found if not _is_made_later(each)), key=lambda each: each.span.start)
+    return sorted((ref for ref in found if not _is_made_later(ref)), key=lambda ref: ref.span.start)
 
 
 def _is_made_later(ref: Ref) -> bool:
@@ -131,4 +135,4 @@ def _canonical(fields: Mapping[str, Value]) -> Iterator[str]:
 
 def _actions(reading: DialectReading[object]) -> tuple[str, ...]:
     model = reading.model_of(MDH)
-    return tuple(dict.fromkeys(each.url.text for each in model.actions if each.url)) if model is not None else ()
+    return tuple(dict.fromkeys(action.url.text for action in model.actions if action.url)) if model is not None else ()

@@ -107,12 +107,12 @@ def _keys(record: Record, sites: Sites) -> Iterator[Key]:
     yield Key("path", record.path)
     yield Key("stem", stem)
     yield Key("stem~", stem.casefold())
-    for each in record.definitions:
-        if each.kind == "id":
-            yield Key("id", each.name)
-            yield Key(f"id@{record.dialect}", each.name)
-        elif name := folded(each.name):
-            yield Key(f"{each.kind}~", name)
+    for definition in record.definitions:
+        if definition.kind == "id":
+            yield Key("id", definition.name)
+            yield Key(f"id@{record.dialect}", definition.name)
+        elif name := folded(definition.name):
+            yield Key(f"{definition.kind}~", name)
     for url in record.canonical:
         if name := address_key(url):
             yield Key("url", name)
@@ -125,9 +125,9 @@ def _site_keys(record: Record, root: str, sites: Sites) -> Iterator[Key]:
     for name in sites.names_of(root, record.path):
         yield _site_key(root, name)
     if record.dialect == "mdh":
-        for each in record.definitions:
-            if each.kind == "id":
-                yield _site_key(root, f"~/node/{each.name}")
+        for definition in record.definitions:
+            if definition.kind == "id":
+                yield _site_key(root, f"~/node/{definition.name}")
         for url in record.canonical:
             yield _site_key(root, f"~{resolve_url(sites.url_of(record.path), url).path}")
         for url in record.actions:
@@ -212,8 +212,8 @@ def _tiers_at(path: str, reference: Reference) -> Iterator[Tier]:
     if not is_page(path, suffix) or reference.origin in ("import", "include"):
         yield Tier((Key("path", path),))
         return
-    for each in page_sources(path, suffix):
-        yield Tier((Key("path", each),))
+    for source in page_sources(path, suffix):
+        yield Tier((Key("path", source),))
 
 
 # Resolving: the only place where references of all dialects are mapped to documents (X21).

@@ -37,7 +37,7 @@ def register(server: SessionServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
-        paths = [path for each in params.changes if (path := path_of(each.uri)) is not None]
+        paths = [path for change in params.changes if (path := path_of(change.uri)) is not None]
         if any(path.name in _deciding(server) for path in paths):
             session.reopen()
         else:
@@ -47,7 +47,7 @@ def register(server: SessionServer) -> None:
     def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
         gone = {path_of(each.uri) for each in params.event.removed}
         new = [path for each in params.event.added if (path := path_of(each.uri)) is not None]
-        session.set_folders([*(each for each in session.folders if each not in gone), *new])
+        session.set_folders([*(folder for folder in session.folders if folder not in gone), *new])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def settings_changed(params: types.DidChangeConfigurationParams) -> None:

@@ -100,7 +100,7 @@ def _listed(view: View, made: Completions, uri: str, *, shares: bool) -> JsonObj
     where = _range(view.range(edit.start, edit.end))
     answer: JsonObject = {
         "isIncomplete": made.incomplete,
-        "items": [_item(each, where, uri, shares=shares) for each in made.items],
+        "items": [_item(item, where, uri, shares=shares) for item in made.items],
     }
     return answer | {"itemDefaults": {"editRange": where}} if shares else answer
 
@@ -110,20 +110,20 @@ def _range(where: types.Range) -> JsonObject:
     return {name: {"line": each.line, "character": each.character} for name, each in ends}
 
 
-def _item(each: Completion, where: JsonObject, uri: str, *, shares: bool) -> JsonObject:
-    item: JsonObject = {"label": each.label, "kind": _KINDS[each.kind].value, "sortText": each.sort}
-    if each.detail:
-        item["detail"] = each.detail
-    if each.documentation:
-        item["documentation"] = {"kind": types.MarkupKind.PlainText.value, "value": each.documentation}
-    if each.filter != each.label:
-        item["filterText"] = each.filter
+def _item(completion: Completion, where: JsonObject, uri: str, *, shares: bool) -> JsonObject:
+    item: JsonObject = {"label": completion.label, "kind": _KINDS[completion.kind].value, "sortText": completion.sort}
+    if completion.detail:
+        item["detail"] = completion.detail
+    if completion.documentation:
+        item["documentation"] = {"kind": types.MarkupKind.PlainText.value, "value": completion.documentation}
+    if completion.filter != completion.label:
+        item["filterText"] = completion.filter
     if not shares:
-        item["textEdit"] = {"range": where, "newText": each.edit.text}
-    elif each.edit.text != each.label:
-        item["textEditText"] = each.edit.text
-    if each.about is not None:
-        item["data"] = {"uri": uri, "path": str(each.about), "fragment": each.fragment}
+        item["textEdit"] = {"range": where, "newText": completion.edit.text}
+    elif completion.edit.text != completion.label:
+        item["textEditText"] = completion.edit.text
+    if completion.about is not None:
+        item["data"] = {"uri": uri, "path": str(completion.about), "fragment": completion.fragment}
     return item
 
 

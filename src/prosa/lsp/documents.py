@@ -42,13 +42,13 @@ class OpenDocument(Struct):
 
     def change(self, version: int, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
         """Take in changes, one after the other."""
-        for each in changes:
-            if isinstance(each, types.TextDocumentContentChangePartial):
-                start = offset_at(self.lines, each.range.start, encoding)
-                end = max(start, offset_at(self.lines, each.range.end, encoding))
-                self.lines = self.lines.replaced(start, end, whole_characters(each.text))
+        for change in changes:
+            if isinstance(change, types.TextDocumentContentChangePartial):
+                start = offset_at(self.lines, change.range.start, encoding)
+                end = max(start, offset_at(self.lines, change.range.end, encoding))
+                self.lines = self.lines.replaced(start, end, whole_characters(change.text))
             else:
-                self.lines = LineIndex(whole_characters(each.text))
+                self.lines = LineIndex(whole_characters(change.text))
         self.version = version
 
 
@@ -159,8 +159,8 @@ class View(Struct, frozen=True, dict=True):
     def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
         """Change of any documents, for the versions that they were made for."""
         by_path: dict[Path, list[types.TextEdit]] = {}
-        for each in edits:
-            by_path.setdefault(each.path, []).append(self.text_edit(each))
+        for edit in edits:
+            by_path.setdefault(edit.path, []).append(self.text_edit(edit))
         if not self.versioned:
             return types.WorkspaceEdit({self.uris(path): found for path, found in by_path.items()})
         return types.WorkspaceEdit(

@@ -48,7 +48,7 @@ def _register_actions(server: SessionServer) -> None:
             made: list[types.CodeAction] = []
             if _is_wanted(types.CodeActionKind.QuickFix.value, context.only):
                 start, end = view.offset(params.range.start), view.offset(params.range.end)
-                made += [_action(each, view) for each in actions_in(view.workspace, view.path, start, end)]
+                made += [_action(action, view) for action in actions_in(view.workspace, view.path, start, end)]
             if _is_wanted(FIX_ALL, context.only) and context.trigger_kind != types.CodeActionTriggerKind.Automatic:
                 edits = fix_all(view.workspace, view.path)
                 title = "fix all that can be fixed safely"
@@ -90,7 +90,7 @@ def _register_formatting(server: SessionServer) -> None:
     async def whole(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         def form(view: View) -> tuple[FormatEdits, list[types.TextEdit]]:
             found = format_document(view.workspace, view.path)
-            return found, [view.text_edit(each) for each in found.edits]
+            return found, [view.text_edit(edit) for edit in found.edits]
 
         made = await session.ask(params.text_document.uri, form)
         return sent(*made) if made is not None else None
@@ -100,7 +100,7 @@ def _register_formatting(server: SessionServer) -> None:
         def form(view: View) -> tuple[FormatEdits, list[types.TextEdit]]:
             start, end = view.offset(params.range.start), view.offset(params.range.end)
             found = format_range(view.workspace, view.path, start, end)
-            return found, [view.text_edit(each) for each in found.edits]
+            return found, [view.text_edit(edit) for edit in found.edits]
 
         made = await session.ask(params.text_document.uri, form)
         return sent(*made) if made is not None else None
@@ -148,18 +148,18 @@ def _register_files(server: SessionServer) -> None:
 
     @server.feature(types.WORKSPACE_WILL_RENAME_FILES, types.FileOperationRegistrationOptions([every]))
     async def moving(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-        pairs = [(path_of(each.old_uri), path_of(each.new_uri)) for each in params.files]
+        pairs = [(path_of(file.old_uri), path_of(file.new_uri)) for file in params.files]
         files = [(old, new) for old, new in pairs if old is not None and new is not None]
 
         def found(workspaces: list[Workspace]) -> types.WorkspaceEdit | None:
             changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
             plain: dict[str, Sequence[types.TextEdit]] = {}
-            for each in workspaces:
+            for workspace in workspaces:
                 try:
-                    made = renamed_files(each, files)
+                    made = renamed_files(workspace, files)
                 except (MoveRefused, FileProblem) as problem:
                     _refuse(problem)
-                edit = _edit(session.view(each.root / "_"), made)
+                edit = _edit(session.view(workspace.root / "_"), made)
                 changes += edit.document_changes or ()
                 plain |= edit.changes or {}
             if plain:

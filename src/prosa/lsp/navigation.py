@@ -104,7 +104,7 @@ def _register_navigation(server: SessionServer) -> None:
     async def highlighted(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
         def found(view: View) -> list[types.DocumentHighlight]:
             made = highlights(view.workspace, view.path, view.offset(params.position))
-            return [types.DocumentHighlight(each.range) for each in _locations(view, made)]
+            return [types.DocumentHighlight(location.range) for location in _locations(view, made)]
 
         return await session.ask(params.text_document.uri, found)
 
@@ -114,10 +114,10 @@ def _register_navigation(server: SessionServer) -> None:
             lines = view.lines()
             return [
                 types.DocumentLink(
-                    range_of(lines, each.place.start, each.place.end, view.encoding),
-                    view.uris(each.path) if each.path is not None else each.url,
+                    range_of(lines, link.place.start, link.place.end, view.encoding),
+                    view.uris(link.path) if link.path is not None else link.url,
                 )
-                for each in document_links(view.workspace, view.path)
+                for link in document_links(view.workspace, view.path)
             ]
 
         return await session.ask(params.text_document.uri, found)
@@ -136,7 +136,7 @@ def _register_symbols(server: SessionServer) -> None:
         def found(view: View) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
             made, lines = outline(view.workspace, view.path), view.lines()
             if nested:
-                return [_symbol(each, lines, view.encoding) for each in made]
+                return [_symbol(symbol, lines, view.encoding) for symbol in made]
             return [*_flat(made, "", view, lines)]
 
         return await session.ask(params.text_document.uri, found)
@@ -144,8 +144,8 @@ def _register_symbols(server: SessionServer) -> None:
     @server.feature(types.WORKSPACE_SYMBOL)
     async def everywhere(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         def found(workspaces: list[Workspace]) -> list[types.SymbolInformation]:
-            made = [(each, one) for one in workspaces for each in workspace_symbols(one, params.query)]
-            return [_found(each, one, server) for each, one in made[:MAX_FOUND]]
+            made = [(symbol, one) for one in workspaces for symbol in workspace_symbols(one, params.query)]
+            return [_found(symbol, one, server) for symbol, one in made[:MAX_FOUND]]
 
         return await session.ask_all(found)
 
@@ -159,9 +159,9 @@ def _register_folding(server: SessionServer) -> None:
             lines = view.lines()
             return [
                 types.FoldingRange(
-                    lines.line(each.place.start) - 1, lines.line(each.place.end) - 1, kind=_FOLDS.get(each.kind)
+                    lines.line(fold.place.start) - 1, lines.line(fold.place.end) - 1, kind=_FOLDS.get(fold.kind)
                 )
-                for each in folds(view.workspace, view.path)
+                for fold in folds(view.workspace, view.path)
             ]
 
         return await session.ask(params.text_document.uri, found)
@@ -201,11 +201,11 @@ def _locations(view: View, places: Iterable[DocumentSpan]) -> list[types.Locatio
     """Place as the protocol names them; the lines of each document are counted once."""
     lines: dict[Path, LineIndex] = {}
     found = []
-    for each in places:
-        index = lines.get(each.path)
+    for place in places:
+        index = lines.get(place.path)
         if index is None:
-            index = lines[each.path] = view.lines(each.path)
-        found.append(types.Location(view.uris(each.path), range_of(index, each.start, each.end, view.encoding)))
+            index = lines[place.path] = view.lines(place.path)
+        found.append(types.Location(view.uris(place.path), range_of(index, place.start, place.end, view.encoding)))
     return found
 
 
@@ -216,19 +216,19 @@ def _symbol(symbol: OutlineSymbol, lines: LineIndex, encoding: Encoding) -> type
         range=range_of(lines, symbol.whole.start, symbol.whole.end, encoding),
         selection_range=range_of(lines, symbol.place.start, symbol.place.end, encoding),
         detail=symbol.detail or None,
-        children=[_symbol(each, lines, encoding) for each in symbol.children],
+        children=[_symbol(child, lines, encoding) for child in symbol.children],
     )
 
 
 def _flat(
     symbols: Iterable[OutlineSymbol], container: str, view: View, lines: LineIndex
 ) -> Iterable[types.SymbolInformation]:
-    for each in symbols:
+    for symbol in symbols:
         place = types.Location(
-            view.uris(each.whole.path), range_of(lines, each.whole.start, each.whole.end, view.encoding)
+            view.uris(symbol.whole.path), range_of(lines, symbol.whole.start, symbol.whole.end, view.encoding)
         )
-        yield types.SymbolInformation(place, each.name, _KINDS[each.kind], container_name=container or None)
-        yield from _flat(each.children, each.name, view, lines)
+        yield types.SymbolInformation(place, symbol.name, _KINDS[symbol.kind], container_name=container or None)
+        yield from _flat(symbol.children, symbol.name, view, lines)
 
 
 def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: SessionServer) -> types.SymbolInformation:
@@ -243,6 +243,6 @@ def _selection(view: View, places: Iterable[DocumentSpan], position: types.Posit
     """Return the innermost of nested ranges, each with the one around it."""
     lines = view.lines()
     found: types.SelectionRange | None = None
-    for each in reversed([*places]):
-        found = types.SelectionRange(range_of(lines, each.start, each.end, view.encoding), found)
+    for place in reversed([*places]):
+        found = types.SelectionRange(range_of(lines, place.start, place.end, view.encoding), found)
     return found or types.SelectionRange(types.Range(position, position))

@@ -92,17 +92,17 @@ def protocol_diagnostics(
     suppression names; it leads to the page of the rule where the address of the ``documentation`` is known."""
     return [
         types.Diagnostic(
-            range=range_of(each.source.lines, each.span.start, each.span.end, encoding),
-            message="\n".join((each.message, *each.notes)),
-            severity=_SEVERITIES[each.severity],
-            code=each.rule,
-            code_description=_description(each.rule, documentation),
+            range=range_of(diagnostic.source.lines, diagnostic.span.start, diagnostic.span.end, encoding),
+            message="\n".join((diagnostic.message, *diagnostic.notes)),
+            severity=_SEVERITIES[diagnostic.severity],
+            code=diagnostic.rule,
+            code_description=_description(diagnostic.rule, documentation),
             source=SOURCE,
-            tags=_TAGS.get(each.rule),
-            related_information=[*_related(each, encoding, uri_of)] or None,
-            data={"code": each.code},
+            tags=_TAGS.get(diagnostic.rule),
+            related_information=[*_related(diagnostic, encoding, uri_of)] or None,
+            data={"code": diagnostic.code},
         )
-        for each in found
+        for diagnostic in found
     ]
 
 
@@ -114,9 +114,9 @@ def _description(rule: str, documentation: str) -> types.CodeDescription | None:
 def _related(
     found: Diagnostic, encoding: Encoding, uri_of: Callable[[Path], str]
 ) -> Iterator[types.DiagnosticRelatedInformation]:
-    for each in found.annotations:
-        source = each.source or found.source
+    for annotation in found.annotations:
+        source = annotation.source or found.source
         location = types.Location(
-            uri_of(Path(source.path)), range_of(source.lines, each.span.start, each.span.end, encoding)
+            uri_of(Path(source.path)), range_of(source.lines, annotation.span.start, annotation.span.end, encoding)
         )
-        yield types.DiagnosticRelatedInformation(location, each.message)
+        yield types.DiagnosticRelatedInformation(location, annotation.message)

@@ -114,7 +114,7 @@ class ProsaServer(SessionServer):
         session.encoding = _encoding(params.capabilities)
         session.pull = _pulls(params.capabilities)
         session.versioned = _takes_versions(params.capabilities)
-        folders = [each.uri for each in params.workspace_folders or ()] or [params.root_uri or ""]
+        folders = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         session.set_folders(path for uri in folders if (path := path_of(uri)) is not None)
         self._wrong = [words for words in (wrong, _other_version(configuration)) if words]
         for register in FEATURES:

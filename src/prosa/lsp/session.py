@@ -279,8 +279,8 @@ class Session:
         elif workspace.root.is_dir():
             self._say_once(TOO_WIDE.format(root=workspace.root))
         settings: dict[Path, tuple[Diagnostic, ...]] = {}
-        for each in workspace.settings:
-            settings[Path(each.path)] = (*settings.get(Path(each.path), ()), each)
+        for setting in workspace.settings:
+            settings[Path(setting.path)] = (*settings.get(Path(setting.path), ()), setting)
         mine = [path for path in self._versions if self.projects.root_of(path) == workspace.root]
         wanted = dict.fromkeys([*mine, *(workspace.diagnostics if self.configuration.diagnostics != "open" else ())])
         self._tell({path: workspace.found_in(path) for path in wanted})

@@ -79,20 +79,22 @@ class Programs:
         self.site.index.wait_ready(READY_SECONDS)
         rows = [row for row in self.site.index.catalogue.rows if row.dialect in ("markdownlang", "skill_md")]
         with self._lock:
-            found = [each for row in rows[:MOST_PROGRAMS] if (each := self._offered(row.path)) is not None]
+            found = [offered for row in rows[:MOST_PROGRAMS] if (offered := self._offered(row.path)) is not None]
         taken: dict[str, Offered] = {}
-        for each in found:
-            name = each.name if each.name not in taken else tool_name(each.path)
-            taken.setdefault(name, replace(each, name=name))
+        for offered in found:
+            name = offered.name if offered.name not in taken else tool_name(offered.path)
+            taken.setdefault(name, replace(offered, name=name))
         return tuple(taken.values())
 
     def runnable(self) -> tuple[Offered, ...]:
         """Return those that may run."""
-        return tuple(each for each in self.all() if self.rights.may_run(each.path)) if self.rights.globs else ()
+        return (
+            tuple(offered for offered in self.all() if self.rights.may_run(offered.path)) if self.rights.globs else ()
+        )
 
     def named(self, name: str, *, to_run: bool) -> Offered | None:
         """Return the program of that name; None where there is none, or none that may run."""
-        return next((each for each in (self.runnable() if to_run else self.all()) if each.name == name), None)
+        return next((offered for offered in (self.runnable() if to_run else self.all()) if offered.name == name), None)
 
     def messages(self, offered: Offered, input_value: Mapping[str, Value]) -> Sequence[Message]:
         """Return the first messages of a run. Calls no model. Raises `RunError` for an invalid input."""

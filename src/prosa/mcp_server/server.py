@@ -78,9 +78,9 @@ class Answers:
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools that read, then the programs that may run."""
-        found = [_read_tool(each, self.scope) for each in READ_TOOLS]
+        found = [_read_tool(tool, self.scope) for tool in READ_TOOLS]
         if self.programs.rights.globs:
-            found += [_program_tool(each) for each in await asyncio.to_thread(self.programs.runnable)]
+            found += [_program_tool(offered) for offered in await asyncio.to_thread(self.programs.runnable)]
         page, cursor = _page(found, params)
         return types.ListToolsResult(tools=page, next_cursor=cursor)
 
@@ -149,7 +149,7 @@ class Answers:
 
     async def list_prompts(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """Return the programs as prompts, which are available without running them."""
-        found = [_prompt(each) for each in await asyncio.to_thread(self.programs.all)]
+        found = [_prompt(offered) for offered in await asyncio.to_thread(self.programs.all)]
         page, cursor = _page(found, params)
         return types.ListPromptsResult(prompts=page, next_cursor=cursor)
 
@@ -167,10 +167,10 @@ class Answers:
             raise MCPError(types.INVALID_PARAMS, self._words(error)) from None
         prompt_messages = [
             types.PromptMessage(
-                role="assistant" if each.role == "assistant" else "user",
-                content=types.TextContent(type="text", text=each.content),
+                role="assistant" if message.role == "assistant" else "user",
+                content=types.TextContent(type="text", text=message.content),
             )
-            for each in messages
+            for message in messages
         ]
         return types.GetPromptResult(description=offered.program.description, messages=prompt_messages)
 
@@ -181,10 +181,10 @@ class Answers:
         if isinstance(params.ref, types.PromptReference):
             offered = await asyncio.to_thread(self.programs.named, params.ref.name, to_run=False)
             fields = describe_inputs(offered.program.input_schema) if offered is not None else ()
-            values = [str(value) for each in fields if each.name == name for value in each.enum]
+            values = [str(value) for field in fields if field.name == name for value in field.enum]
         elif name == "path":
             values = [row.path for row in self.site.index.catalogue.rows]
-        found = [each for each in values if each.startswith(typed)]
+        found = [value for value in values if value.startswith(typed)]
         return types.CompleteResult(
             completion=types.Completion(values=found[:PAGE], total=len(found), has_more=len(found) > PAGE)
         )
@@ -245,26 +245,26 @@ class _Progress:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
 
-def _read_tool(each: ReadTool, scope: agents.CheckScope) -> types.Tool:
-    since = scope.changed_since if each.name == "check" else None
+def _read_tool(tool: ReadTool, scope: agents.CheckScope) -> types.Tool:
+    since = scope.changed_since if tool.name == "check" else None
     more = f" Without either: in every document that changed since {since}." if since is not None else ""
     return types.Tool(
-        name=each.name,
-        description=each.description + more,
-        input_schema=each.parameters,
-        output_schema=each.output,
+        name=tool.name,
+        description=tool.description + more,
+        input_schema=tool.parameters,
+        output_schema=tool.output,
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
 
-def _program_tool(each: Offered) -> types.Tool:
+def _program_tool(offered: Offered) -> types.Tool:
     """Return a program as a tool: its own schemas, and whether it uses the outside world."""
-    program = each.program
+    program = offered.program
     reaching = any(one.servers or one.sites for one in reachable(program))
     output = program.output_schema
     return types.Tool(
-        name=each.name,
-        description=program.description or f"Runs {each.path}.",
+        name=offered.name,
+        description=program.description or f"Runs {offered.path}.",
         input_schema=_object_schema(program.input_schema),
         output_schema=output if isinstance(output, dict) and output.get("type") == "object" else None,
         annotations=types.ToolAnnotations(
@@ -277,13 +277,13 @@ def _object_schema(schema: Mapping[str, Value] | bool) -> dict[str, Value]:
     return schema if isinstance(schema, dict) and schema.get("type") == "object" else {"type": "object"}
 
 
-def _prompt(each: Offered) -> types.Prompt:
-    fields = [field for field in describe_inputs(each.program.input_schema) if field.type in SCALARS or field.enum]
+def _prompt(offered: Offered) -> types.Prompt:
+    fields = [field for field in describe_inputs(offered.program.input_schema) if field.type in SCALARS or field.enum]
     arguments = [
         types.PromptArgument(name=field.name, description=field.description or field.type, required=field.required)
         for field in fields
     ]
-    return types.Prompt(name=each.name, description=each.program.description, arguments=arguments)
+    return types.Prompt(name=offered.name, description=offered.program.description, arguments=arguments)
 
 
 def _answered(value: Mapping[str, Value]) -> types.CallToolResult:

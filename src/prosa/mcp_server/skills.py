@@ -87,7 +87,7 @@ class SkillAnswers(Struct, frozen=True):
         every = await self._ask(self._all)
         start = _start(params.cursor)
         end = start + PAGE
-        page = [_entry(each) for each in every[start:end]]
+        page = [_entry(skill) for skill in every[start:end]]
         return ListSkillsResult(skills=page, next_cursor=str(end) if end < len(every) else None)
 
     async def get_skill(self, _: Context, params: SkillParams) -> GetSkillResult:
@@ -120,8 +120,8 @@ class SkillAnswers(Struct, frozen=True):
     def _all(self) -> list[PublishedSkill]:
         found: dict[str, PublishedSkill] = {}
         for source in self.sources:
-            for each in source.all():
-                found.setdefault(each.name, each)
+            for skill in source.all():
+                found.setdefault(skill.name, skill)
         return sorted(found.values(), key=lambda each: each.name)
 
     def _named(self, name: str) -> tuple[Skills, PublishedSkill] | None:
@@ -155,8 +155,8 @@ def add_skills(server: Server[Any], answers: SkillAnswers) -> None:
 
 def _entry(skill: PublishedSkill) -> dict[str, Value]:
     listed: list[Value] = [
-        {"uri": _uri(skill.name, each.path), "digest": f"sha256:{each.digest}", "size": each.size}
-        for each in skill.files
+        {"uri": _uri(skill.name, file.path), "digest": f"sha256:{file.digest}", "size": file.size}
+        for file in skill.files
     ]
     return {"uri": _uri(skill.name, SKILL_FILE), "frontmatter": finite(skill.front), "resources": listed}
 
@@ -180,10 +180,10 @@ def _children(skill: PublishedSkill, folder: str) -> list[types.Resource]:
     """Return the files and folders directly in a folder of a skill, by name."""
     front = f"{folder}/" if folder else ""
     found: dict[str, types.Resource] = {}
-    for each in skill.files:
-        if each.path.startswith(front):
-            name, slash, _ = each.path[len(front) :].partition("/")
-            kind, size = (DIRECTORY, None) if slash else (_media_type(each.path), each.size)
+    for file in skill.files:
+        if file.path.startswith(front):
+            name, slash, _ = file.path[len(front) :].partition("/")
+            kind, size = (DIRECTORY, None) if slash else (_media_type(file.path), file.size)
             uri = _uri(skill.name, f"{front}{name}")
             found.setdefault(name, types.Resource(uri=uri, name=name, mime_type=kind, size=size))
     return list(found.values())

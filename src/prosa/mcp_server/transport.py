@@ -235,7 +235,7 @@ class Sessions(Struct):
     async def end_idle(self) -> None:
         """End the idle sessions."""
         before = self.clock.monotonic() - self.idle_seconds
-        idle = [name for name, each in self._open.items() if not each.busy and each.seen <= before]
+        idle = [name for name, session in self._open.items() if not session.busy and session.seen <= before]
         for name in idle:
             await self._end(name)
 
@@ -298,13 +298,13 @@ class Sessions(Struct):
     async def _has_room(self, client: str) -> bool:
         """Return whether one more session may start; the least recently used one of the client, or of all,
         makes room for it."""
-        of_client = Counter(each.client for each in self._open.values())[client]
+        of_client = Counter(session.client for session in self._open.values())[client]
         if of_client >= self.most_of_client:
-            return await self._make_room(lambda each: each.client == client)
+            return await self._make_room(lambda session: session.client == client)
         return len(self._open) < self.most or await self._make_room(lambda _: True)
 
     async def _make_room(self, of: Callable[[Session], bool]) -> bool:
-        unused = next((name for name, each in self._open.items() if not each.busy and of(each)), None)
+        unused = next((name for name, session in self._open.items() if not session.busy and of(session)), None)
         if unused is None:
             return False
         await self._end(unused)

@@ -133,12 +133,12 @@ class AgentTrace(Struct, frozen=True):
     @property
     def answered(self) -> int:
         """The number of model calls with a whole reply."""
-        return sum(each.answered for each in self.calls)
+        return sum(call.answered for call in self.calls)
 
     @property
     def usage(self) -> Usage | None:
         """The tokens of all calls; without a tap those that the agent reports; None where neither knows."""
-        known = [each.usage for each in self.calls if each.usage is not None]
+        known = [call.usage for call in self.calls if call.usage is not None]
         if known:
             return sum(known, Usage())
         return self.reported.usage if self.reported is not None and not self.calls else None
@@ -146,14 +146,14 @@ class AgentTrace(Struct, frozen=True):
     @property
     def cost(self) -> Decimal | None:
         """US dollars of all calls; None where one of them has no known price, and without a tap."""
-        return _together([each.cost for each in self.calls if not each.refused])
+        return _together([call.cost for call in self.calls if not call.refused])
 
     @property
     def tools(self) -> tuple[AgentStep, ...]:
         """The tool calls."""
-        return tuple(each for each in self.steps if each.kind == "call")
+        return tuple(step for step in self.steps if step.kind == "call")
 
 
 def _together(costs: Sequence[Decimal | None]) -> Decimal | None:
-    known = [each for each in costs if each is not None]
+    known = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if known and len(known) == len(costs) else None

@@ -248,7 +248,7 @@ def _request(program: Program, body: str) -> ModelRequest:
 
 def _first_tokens(request: ModelRequest, models: Models) -> tuple[int, bool]:
     """Return the tokens of a request: counted, else by the usual length of one."""
-    text = "".join(each.content for each in request.messages)
+    text = "".join(message.content for message in request.messages)
     count, exact = _counted(text, request.model_name, models)
     return count + 4 * len(request.messages), exact
 
@@ -268,10 +268,10 @@ def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
 
 def _least(program: Program, request: ModelRequest, facts: EstimateInputs, counted: int) -> Amount:
     """Return one call with an answer of one token. No tokenizer of today takes two words for one token."""
-    words = sum(1 for each in request.messages for _ in _WORD.finditer(each.content))
+    words = sum(1 for message in request.messages for _ in _WORD.finditer(message.content))
     tokens = max(1, words, counted - 4 * len(request.messages))
     usages = (Usage(tokens, 1), Usage(tokens, 1, tokens))
-    costs = [cost for each in usages if (cost := facts.price(program.model_name, each)) is not None]
+    costs = [cost for usage in usages if (cost := facts.price(program.model_name, usage)) is not None]
     return Amount(1, tokens, 1, min(costs, default=None))
 
 
@@ -282,11 +282,11 @@ def _likely(past: Sequence[PastRun]) -> Likely | None:
 
 
 def _quantile(past: Sequence[PastRun], of: Callable[[Iterable[Decimal]], Decimal]) -> Amount:
-    costs = [each.dollars for each in past if each.dollars is not None]
+    costs = [run.dollars for run in past if run.dollars is not None]
     return Amount(
-        int(of(Decimal(each.calls) for each in past)),
-        int(of(Decimal(each.input_tokens) for each in past)),
-        int(of(Decimal(each.output_tokens) for each in past)),
+        int(of(Decimal(run.calls) for run in past)),
+        int(of(Decimal(run.input_tokens) for run in past)),
+        int(of(Decimal(run.output_tokens) for run in past)),
         of(costs) if costs else None,
     )
 
@@ -411,11 +411,11 @@ class _Bounds(Struct):
         parts = [self.known[id(each)] for each in program.imports]
         if not parts:
             return None
-        costs = [each.dollars for each in parts if each.dollars is not None]
+        costs = [part.dollars for part in parts if part.dollars is not None]
         return Amount(
-            max(each.calls for each in parts),
-            max(each.input_tokens for each in parts),
-            max(each.output_tokens for each in parts),
+            max(part.calls for part in parts),
+            max(part.input_tokens for part in parts),
+            max(part.output_tokens for part in parts),
             max(costs, default=None),
         )
 
@@ -423,7 +423,7 @@ class _Bounds(Struct):
         key = (model_name, given, made)
         if key not in self.prices:
             ways = (Usage(given, made), Usage(given, made, given), Usage(given, made, 0, given))
-            costs = [cost for each in ways if (cost := self.facts.price(model_name, each)) is not None]
+            costs = [cost for way in ways if (cost := self.facts.price(model_name, way)) is not None]
             self.prices[key] = max(costs, default=None)
         return self.prices[key]
 
@@ -458,11 +458,11 @@ def _tools_upper(program: Program) -> int:
     tickets = len(program.tickets) * 2 * TOOL_BYTES
     imports = (json_upper(each.name, each.description, each.input_schema) + 2 * TOOL_BYTES for each in program.imports)
     specs = (*(spec for _, spec in skill_specs(program.skills)), *mail_specs(program))
-    skills = (json_upper(each.name, each.description, each.parameters) + 2 * TOOL_BYTES for each in specs)
+    skills = (json_upper(spec.name, spec.description, spec.parameters) + 2 * TOOL_BYTES for spec in specs)
     servers = (
-        json_upper(server_tool_name(server.name, each.name), each.description or "", each.parameters) + 2 * TOOL_BYTES
+        json_upper(server_tool_name(server.name, tool.name), tool.description or "", tool.parameters) + 2 * TOOL_BYTES
         for server in program.servers
-        for each in server.tools or ()
+        for tool in server.tools or ()
     )
     return tickets + sum(imports) + sum(skills) + sum(servers) + (PYTHON_TOKENS if program.has_tools else 0)
 
@@ -479,7 +479,7 @@ def _lowest(program: Program, first: ModelRequest | None, facts: EstimateInputs,
         dollars = bounds.of(lowered).dollars
         if dollars is not None and dollars < most.dollars:
             found.append(Lower(name.replace("_", "-"), value, dollars))
-    return min(found, key=lambda each: each.dollars, default=None)
+    return min(found, key=lambda lower: lower.dollars, default=None)
 
 
 def _with_limit(program: Program, name: str, value: int) -> Program | None:

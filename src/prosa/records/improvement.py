@@ -71,9 +71,9 @@ class Improvement(Struct, frozen=True):
     @property
     def search(self) -> tuple[str, ...]:
         """The cases that the search sees."""
-        return tuple(each for each in self.cases if each not in self.held_out)
+        return tuple(case for case in self.cases if case not in self.held_out)
 
     @property
     def proposal(self) -> Candidate | None:
         """The candidate that was chosen."""
-        return next((each for each in self.candidates if each.id == self.chosen), None)
+        return next((candidate for candidate in self.candidates if candidate.id == self.chosen), None)

@@ -80,16 +80,16 @@ class Plan(Struct, frozen=True):
     @property
     def tool_tokens(self) -> int:
         """About how many tokens the tools that are known have in each request."""
-        return sum(each.tokens or 0 for each in self.tools)
+        return sum(tool.tokens or 0 for tool in self.tools)
 
     @property
     def server_tokens(self) -> dict[str, int | None]:
         """The same by MCP server; None for one whose tools are not known before it starts."""
         found: dict[str, int | None] = {}
-        for each in self.tools:
-            if each.server is not None:
-                before = found.get(each.server, 0)
-                found[each.server] = None if each.tokens is None or before is None else before + each.tokens
+        for tool in self.tools:
+            if tool.server is not None:
+                before = found.get(tool.server, 0)
+                found[tool.server] = None if tool.tokens is None or before is None else before + tool.tokens
         return found
 
     def as_dict(self) -> dict[str, Plain]:
@@ -203,7 +203,7 @@ def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
     tools += [planned(ticket_spec(spec) if each.name in program.tickets else spec, "program") for each, spec in imports]
     for server in program.servers:
         if server.tools is not None and server.waits:
-            specs = (server_tool_spec(worded(server.name, each)) for each in server.tools)
+            specs = (server_tool_spec(worded(server.name, tool)) for tool in server.tools)
             tools += [planned(spec, "mcp", server=server.name) for spec in specs]
         else:
             tools += _unknown_tools(server)
@@ -216,8 +216,8 @@ def _unknown_tools(server: ServerConfig) -> list[PlannedTool]:
         words = f"every tool of {_reach(server)}"
         return [PlannedTool(server_tool_name(server.name, ""), "mcp", words, server=server.name)]
     return [
-        PlannedTool(server_tool_name(server.name, each.name), "mcp", each.description or "", server=server.name)
-        for each in server.tools
+        PlannedTool(server_tool_name(server.name, tool.name), "mcp", tool.description or "", server=server.name)
+        for tool in server.tools
     ]
 
 
@@ -257,7 +257,7 @@ def _mail(program: Program) -> Iterator[str]:
         return
     yield f"receives messages from the mailbox {box.name}"
     answers = "who wrote to it" if box.sends is None else ""
-    known = [*(f"the mailbox {each}" for each in program.addresses), *([answers] if answers else [])]
+    known = [*(f"the mailbox {address}" for address in program.addresses), *([answers] if answers else [])]
     if known:
         yield f"may send messages to {', '.join(known)}"
 

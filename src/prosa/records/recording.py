@@ -123,7 +123,7 @@ class Recording(Struct, frozen=True):
     @property
     def usage(self) -> Usage:
         """The tokens of all replies."""
-        return sum((each.reply.usage for each in self.replies.values() if each.reply is not None), Usage())
+        return sum((reply.reply.usage for reply in self.replies.values() if reply.reply is not None), Usage())
 
 
 _UNSAFE = regex(r"[^\w.@-]+")
@@ -138,7 +138,7 @@ def recording_name(program: str, given: str, take: int = 1) -> str:
 
 def given_digest(program: Program, given: Value) -> str:
     """Return the digest of what a run is given: its input, and the conversation of a chat."""
-    said = [_message(each) for each in program.conversation]
+    said = [_message(message) for message in program.conversation]
     try:
         whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -152,10 +152,10 @@ def request_data(request: ModelRequest) -> Request:
     return {
         "program": request.program,
         "model": request.model_name,
-        "messages": [_message(each) for each in request.messages],
+        "messages": [_message(message) for message in request.messages],
         "tools": [
-            {"name": each.name, "description": each.description, "parameters": _object(each.parameters)}
-            for each in request.tools
+            {"name": tool.name, "description": tool.description, "parameters": _object(tool.parameters)}
+            for tool in request.tools
         ],
         "output": None
         if output is None
@@ -164,8 +164,8 @@ def request_data(request: ModelRequest) -> Request:
     }
 
 
-def _message(each: Message) -> SentObject:
-    said = structs.asdict(each) | {"tool_calls": [structs.asdict(call) for call in each.tool_calls] or None}
+def _message(message: Message) -> SentObject:
+    said = structs.asdict(message) | {"tool_calls": [structs.asdict(call) for call in message.tool_calls] or None}
     return {name: value for name, value in said.items() if value is not None and name != "opaque"}
 
 
@@ -229,7 +229,7 @@ def recording_text(recording: Recording, stamp: Stamp) -> RecordingFiles:
         "provenance": {"source": stamp.source, "tool": stamp.tool, "run_id": stamp.run_id},
     }
     text = write(header, body, _footer(recording, stamp))
-    return RecordingFiles(text, {each.attached: data for each, data in files.known.values()})
+    return RecordingFiles(text, {attached.attached: data for attached, data in files.known.values()})
 
 
 def _footer(recording: Recording, stamp: Stamp) -> dict[str, Value]:
@@ -338,7 +338,7 @@ class _Scope:
             tools=tools,
             output=output,  # type: ignore[arg-type]
             parameters=None if request["parameters"] == first["parameters"] else request["parameters"],
-            attempts=[self.files.text(each) for each in call.attempts],
+            attempts=[self.files.text(attempt) for attempt in call.attempts],
             reply=None if call.reply is None else _answer(call.reply, self.files),
             error=self.files.error(call.error),
         )
@@ -381,7 +381,7 @@ def _tools(call: RecordedReply) -> Iterator[tuple[SentTool, tuple[str, ...]]]:
 def _answer(reply: ModelReply, files: _Files) -> trace.WrittenReply:
     usage, names = reply.usage, ("content", "finish", "refusal", "service", "drops_repeats")
     said = {name: getattr(reply, name) for name in names}
-    said["tool_calls"] = [structs.asdict(each) for each in reply.tool_calls]
+    said["tool_calls"] = [structs.asdict(call) for call in reply.tool_calls]
     tokens = trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
     return files.part(trace.WrittenReply, said, usage=tokens, model=reply.model_name)
 
@@ -418,7 +418,7 @@ class _Files:
         for name, value in cast("Mapping[str, Plain]", data).items():
             if name == "tool_calls":
                 calls = cast("Sequence[Mapping[str, Plain]]", value)
-                written[name] = [self.part(trace.WrittenCall, each) for each in calls]
+                written[name] = [self.part(trace.WrittenCall, call) for call in calls]
             elif name in trace.TEXTS and isinstance(value, str):
                 written[name] = self.text(value)
             elif name in _VALUES and len(text := json.dumps(value)) > trace.MAX_INLINE:
@@ -550,7 +550,7 @@ def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content],
             request,
             None if block.reply is None else _reply(block.reply, read),
             _error(block.error, read),
-            tuple(text_of(each, read) for each in block.attempts),
+            tuple(text_of(attempt, read) for attempt in block.attempts),
             origins if any(origins) else (),
         )
     results = {path: _result(each, read) for path, each in blocks.items() if isinstance(each, trace.ToolBlock)}
@@ -571,7 +571,7 @@ def _named(index: Mapping[str, Value], name: str) -> str:
 
 
 def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:
-    calls = (ToolCall(each.id, each.name, text_of(each.arguments, read)) for each in answer.tool_calls)
+    calls = (ToolCall(call.id, call.name, text_of(call.arguments, read)) for call in answer.tool_calls)
     return ModelReply(
         text_of(answer.content, read),
         tuple(calls),

@@ -68,8 +68,8 @@ _SECRET = frozenset(
 
 def redacted(recording: Recording, mark: Mark) -> Recording:
     """Return the recording with every secret marked: in messages, replies, arguments, results and errors."""
-    replies = {path: _call(each, mark) for path, each in recording.replies.items()}
-    results = {path: _marked(each, mark) for path, each in recording.results.items()}
+    replies = {path: _call(reply, mark) for path, reply in recording.replies.items()}
+    results = {path: _marked(result, mark) for path, result in recording.results.items()}
     return replace(recording, replies=replies, results=results, redacted=True)
 
 
@@ -165,7 +165,7 @@ class Recorder(Struct):
         """Have the call made, and keep what came of it."""
         request = request_data(step.request)
         tools = step.request.tools
-        origins = tuple(each.origin for each in tools) if any(each.origin for each in tools) else ()
+        origins = tuple(tool.origin for tool in tools) if any(tool.origin for tool in tools) else ()
         self.asking[step.scope.path] = step.path
         try:
             reply = await ask()
@@ -310,7 +310,7 @@ class Player(Struct):
 
     def _more(self, path: str, now: Request) -> str:
         """Return where else the same is recorded, and what redaction may have to do with it."""
-        same = next((at for at, each in self._ordered() if at != path and _is_same(each.request, now)), "")
+        same = next((at for at, reply in self._ordered() if at != path and _is_same(reply.request, now)), "")
         detail = f"the same is recorded as call {same}" if same else ""
         if self.recording.redacted:
             detail = "; ".join(filter(None, (detail, _REDACTED)))
@@ -495,7 +495,7 @@ class RecordedServers(Struct, frozen=True):
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
         """Return the tools that these servers had."""
         del cwd
-        yield RecordedSession(tuple(tool for each in servers for tool in self._tools(each.name)))
+        yield RecordedSession(tuple(tool for server in servers for tool in self._tools(server.name)))
 
     def _tools(self, server: str) -> list[ServerTool]:
         """Return the tools of a server in its own order: those of the first program that was offered any."""

@@ -190,6 +190,6 @@ def only(found: Sequence[RunRecord], name: str) -> RunRecord:
     """Return the run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
     if not found:
         raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
-    if len(found) > 1 and len({each.batch for each in found}) > 1:
-        raise NotResumed(f"several runs start with {name}: {', '.join(each.id for each in found)}")
+    if len(found) > 1 and len({record.batch for record in found}) > 1:
+        raise NotResumed(f"several runs start with {name}: {', '.join(record.id for record in found)}")
     return found[0]

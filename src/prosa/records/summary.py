@@ -256,21 +256,21 @@ def _answered(event: events.ModelAnswered, asked: str) -> Answered:
 def cost_of(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
     """Return what model calls cost together; None where the price of one is not known."""
     total = Decimal(0)
-    for each in calls:
-        price = _price(each, prices)
+    for call in calls:
+        price = _price(call, prices)
         if price is None:
             return None
         total += price
     return total
 
 
-def _price(each: Answered, prices: Prices | None) -> Decimal | None:
+def _price(answered: Answered, prices: Prices | None) -> Decimal | None:
     """Return the price of what the service says it ran, else of what was asked for, at the service that was asked."""
     if prices is None:
         return None
-    price = prices.cost(each.reported, each.usage, each.service) if each.reported else None
-    if price is None and each.asked != each.reported:
-        return prices.cost(each.asked, each.usage, each.service)
+    price = prices.cost(answered.reported, answered.usage, answered.service) if answered.reported else None
+    if price is None and answered.asked != answered.reported:
+        return prices.cost(answered.asked, answered.usage, answered.service)
     return price
 
 
@@ -313,33 +313,33 @@ class Together(Struct, frozen=True):
         head: dict[str, Value] = {"program": self.file, "success": self.error is None}
         if self.error is not None:
             head["error"] = self.error
-        own: list[Value] = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
+        own: list[Value] = [{"script": script.program, **_without_program(script.as_dict())} for script in self.scripts]
         return {
             **head,
-            "iterations": sum(each.iterations for each in self.scripts),
+            "iterations": sum(script.iterations for script in self.scripts),
             "tokens": self._tokens(),
-            "tools_called": sum(each.tools_called for each in self.scripts),
+            "tools_called": sum(script.tools_called for script in self.scripts),
             "duration": duration(self.seconds),
-            "model": _one({each.model_name for each in self.scripts}),
-            "answered_by": _one({each.answered_by for each in self.scripts}),
+            "model": _one({script.model_name for script in self.scripts}),
+            "answered_by": _one({script.answered_by for script in self.scripts}),
             "total": self._total(),
-            "errors": sum(each.errors for each in self.scripts),
+            "errors": sum(script.errors for script in self.scripts),
             "start_time": _iso(self.start_time),
             "end_time": _iso(self.end_time),
             "scripts": own,
         }
 
     def _tokens(self) -> dict[str, Value]:
-        made = sum(each.usage.output_tokens for each in self.scripts)
-        taken = sum(each.usage.input_tokens for each in self.scripts)
-        cost = _sum(each.cost for each in self.scripts)
+        made = sum(script.usage.output_tokens for script in self.scripts)
+        taken = sum(script.usage.input_tokens for script in self.scripts)
+        cost = _sum(script.cost for script in self.scripts)
         return {"input": taken, "output": made, "total": taken + made, "cost": cost}
 
     def _total(self) -> dict[str, Value]:
         """Return the whole of every script, the programs that it called included."""
-        tokens = sum(each.total_usage.total_tokens for each in self.scripts)
-        total: dict[str, Value] = {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
-        spent = [each.spent for each in self.scripts if each.spent is not None]
+        tokens = sum(script.total_usage.total_tokens for script in self.scripts)
+        total: dict[str, Value] = {"tokens": tokens, "cost": _sum(script.total_cost for script in self.scripts)}
+        spent = [script.spent for script in self.scripts if script.spent is not None]
         return {**total, "spent": float(sum(spent))} if spent else total
 
 

@@ -159,7 +159,7 @@ class ShownTest(Struct, frozen=True):
 
 def heads_json(heads: Sequence[SuiteHead]) -> str:
     """Return what is to be tried as JSON; expectations of a workspace are left out."""
-    shown = [replace(head, cases=tuple(replace(each, workspace=()) for each in head.cases)) for head in heads]
+    shown = [replace(head, cases=tuple(replace(case, workspace=()) for case in head.cases)) for head in heads]
     return encode(shown, enc_hook=_unset).decode()
 
 
@@ -168,7 +168,7 @@ def heads_of(record: TestRecord) -> tuple[SuiteHead, ...]:
     found = decode(record.heads, type=tuple[SuiteHead, ...])
     return tuple(
         replace(
-            head, cases=tuple(replace(each, expect=MISSING) if each.expect is None else each for each in head.cases)
+            head, cases=tuple(replace(case, expect=MISSING) if case.expect is None else case for case in head.cases)
         )
         for head in found
     )
@@ -195,13 +195,13 @@ def stored_attempt(attempt: Attempt, *, full: bool = False) -> tuple[str, str | 
 def _files(files: Sequence[OutputFile], most: int) -> tuple[OutputFile, ...]:
     """Return files with the content of those that fit together."""
     found = list[OutputFile]()
-    for each in files:
-        size = len(each.diff) + len(each.content)
+    for file in files:
+        size = len(file.diff) + len(file.content)
         if size > most:
-            found.append(replace(each, diff="", content=b""))
+            found.append(replace(file, diff="", content=b""))
             continue
         most -= size
-        found.append(each)
+        found.append(file)
     return tuple(found)
 
 

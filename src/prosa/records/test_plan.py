@@ -54,22 +54,22 @@ class TestPlan(Struct, frozen=True):
     @property
     def attempts(self) -> int:
         """All attempts."""
-        return sum(each.attempts for each in self.sides)
+        return sum(side.attempts for side in self.sides)
 
     @property
     def calls(self) -> Bounds[int]:
         """Model calls, those of graders among the most."""
-        return _together(each.calls for each in self.sides)
+        return _together(side.calls for side in self.sides)
 
     @property
     def tokens(self) -> Bounds[int]:
         """Tokens in and out."""
-        return _together(each.tokens for each in self.sides)
+        return _together(side.tokens for side in self.sides)
 
     @property
     def cost(self) -> Bounds[float]:
         """US dollars; at most the cap, where there is one."""
-        whole = _together(each.cost for each in self.sides)
+        whole = _together(side.cost for side in self.sides)
         if self.cap is None:
             return whole
         cap = float(self.cap)

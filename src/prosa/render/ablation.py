@@ -15,20 +15,20 @@ _VERDICTS = {"better": "better with it", "worse": "worse with it"}
 def ablation_text(found: AblationResult) -> str:
     """Return sections by what their absence does, for people."""
     lines = [*wrapped(f"sections of {safe(found.path)}, about {found.tokens:,} tokens, by what their absence does")]
-    for each in found.sections:
-        lines += (part for line in _section(each) for part in wrapped(line))
+    for section in found.sections:
+        lines += (part for line in _section(section) for part in wrapped(line))
     for note in found.notes:
         lines += wrapped(f"  note: {safe(note)}")
     return "\n".join(lines)
 
 
-def _section(each: SectionEffect) -> Iterator[str]:
-    comparison = each.compared.comparison
+def _section(effect: SectionEffect) -> Iterator[str]:
+    comparison = effect.compared.comparison
     verdict = _VERDICTS.get(comparison.verdict, comparison.verdict)
     difference = "" if comparison.p is None else f"{difference_words(comparison)}: "
-    measured = "" if each.measured is None else f", {each.measured:+,.0f} measured in an attempt"
-    yield f"  {safe(each.title)}: {difference}{verdict}"
-    yield f"    about {each.tokens:,} tokens{measured}; {basis_words(each.compared)}"
+    measured = "" if effect.measured is None else f", {effect.measured:+,.0f} measured in an attempt"
+    yield f"  {safe(effect.title)}: {difference}{verdict}"
+    yield f"    about {effect.tokens:,} tokens{measured}; {basis_words(effect.compared)}"
 
 
 def ablation_json(found: AblationResult) -> dict[str, Value]:
@@ -38,15 +38,15 @@ def ablation_json(found: AblationResult) -> dict[str, Value]:
         "tokens": found.tokens,
         "sections": [
             {
-                "section": each.title,
-                "tokens": each.tokens,
-                "measured_tokens": each.measured,
-                "difference": each.difference,
-                "verdict": each.compared.comparison.verdict,
-                "p": each.compared.comparison.p,
-                "p_adjusted": each.compared.comparison.p_adjusted,
+                "section": section.title,
+                "tokens": section.tokens,
+                "measured_tokens": section.measured,
+                "difference": section.difference,
+                "verdict": section.compared.comparison.verdict,
+                "p": section.compared.comparison.p,
+                "p_adjusted": section.compared.comparison.p_adjusted,
             }
-            for each in found.sections
+            for section in found.sections
         ],
         "notes": list(found.notes),
     }

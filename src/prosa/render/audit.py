@@ -26,7 +26,7 @@ def audit_text(audit: Audit) -> str:
     """Return the audit for people."""
     blocks = [_found(audit), _matrix(audit), _unnoticed(audit), _listed("notes:", audit.notes)]
     blocks.append(_listed("not tried:", audit.untried))
-    return "\n\n".join("\n".join(each) for each in (*blocks, [*wrapped(audit_total(audit))]) if each)
+    return "\n\n".join("\n".join(block) for block in (*blocks, [*wrapped(audit_total(audit))]) if block)
 
 
 def audit_total(audit: Audit) -> str:
@@ -45,9 +45,9 @@ def _found(audit: Audit) -> list[str]:
     for path in dict.fromkeys(paths):
         lines.append(safe(path))
         found = [each for each in audit.findings if each.path == path]
-        for each in found:
-            about = f"{short_name(each.case, MAX_NAME)}: " if each.case else ""
-            lines += wrapped(f"  ✗ {about}{safe(each.message)}")
+        for finding in found:
+            about = f"{short_name(finding.case, MAX_NAME)}: " if finding.case else ""
+            lines += wrapped(f"  ✗ {about}{safe(finding.message)}")
         flagged = {each.case for each in found}
         for case in audit.cases:
             if case.path == path and case.passes_without and case.id not in flagged:
@@ -59,7 +59,7 @@ def _found(audit: Audit) -> list[str]:
 
 def _matrix(audit: Audit) -> list[str]:
     """Return which case notices which mutant: a line for each case, a column for each mutant that was tried."""
-    tried = [each for each in audit.mutants if not each.why]
+    tried = [mutant for mutant in audit.mutants if not mutant.why]
     if not tried:
         return []
     numbers = [str(at) for at in range(1, len(tried) + 1)]
@@ -88,7 +88,7 @@ def _unnoticed(audit: Audit) -> list[str]:
 
 
 def _listed(head: str, items: tuple[str, ...]) -> list[str]:
-    return [head, *(line for each in items for line in wrapped(f"  - {safe(each)}"))] if items else []
+    return [head, *(line for item in items for line in wrapped(f"  - {safe(item)}"))] if items else []
 
 
 def audit_json(audit: Audit) -> dict[str, Value]:
@@ -96,34 +96,34 @@ def audit_json(audit: Audit) -> dict[str, Value]:
     return {
         "cases": [
             {
-                "id": each.id,
-                "path": each.path,
-                "cannot_fail": each.cannot_fail,
-                "passes_without": each.passes_without,
-                "reason": each.reason or None,
+                "id": case.id,
+                "path": case.path,
+                "cannot_fail": case.cannot_fail,
+                "passes_without": case.passes_without,
+                "reason": case.reason or None,
             }
-            for each in audit.cases
+            for case in audit.cases
         ],
         "mutants": [
             {
-                "section": each.section,
-                "noticed_by": list(each.noticed_by),
-                "tried": list(each.tried),
-                "tokens": each.tokens,
-                "reason": each.why or None,
+                "section": mutant.section,
+                "noticed_by": list(mutant.noticed_by),
+                "tried": list(mutant.tried),
+                "tokens": mutant.tokens,
+                "reason": mutant.why or None,
             }
-            for each in audit.mutants
+            for mutant in audit.mutants
         ],
         "unnoticed": list(audit.unnoticed),
         "findings": [
             {
-                "kind": each.kind,
-                "path": each.path,
-                "case": each.case or None,
-                "place": each.place or each.path,
-                "message": each.message,
+                "kind": finding.kind,
+                "path": finding.path,
+                "case": finding.case or None,
+                "place": finding.place or finding.path,
+                "message": finding.message,
             }
-            for each in audit.findings
+            for finding in audit.findings
         ],
         "notes": list(audit.notes),
         "not_tried": list(audit.untried),
@@ -144,7 +144,7 @@ def audit_report(audit: Audit, form: str) -> str:
 
 def _rows(audit: Audit) -> Iterator[tuple[str, list[str]]]:
     for case in audit.cases:
-        yield case.id, [sign(each, case.id) for each in audit.mutants]
+        yield case.id, [sign(mutant, case.id) for mutant in audit.mutants]
 
 
 def _outcome(case: CaseAudit) -> str:
@@ -155,11 +155,11 @@ def _outcome(case: CaseAudit) -> str:
 
 def _markdown(audit: Audit) -> Iterator[str]:
     yield f"### {'Nothing vacuous found' if audit.ok else count_words(len(audit.findings), 'vacuous finding')}\n"
-    for each in audit.findings:
-        yield f"- {code(each.case or each.path)}: {code(each.message)}"
+    for finding in audit.findings:
+        yield f"- {code(finding.case or finding.path)}: {code(finding.message)}"
     yield f"\n| case | | {' | '.join(str(at) for at in range(1, len(audit.mutants) + 1))} |"
     yield f"|---|---|{'---|' * len(audit.mutants)}"
-    outcomes = {(each.path, each.id): _outcome(each) for each in audit.cases}
+    outcomes = {(case.path, case.id): _outcome(case) for case in audit.cases}
     for (_, outcome), (name, signs) in zip(outcomes.items(), _rows(audit), strict=True):
         yield f"| {code(name)} | {outcome} | {' | '.join(signs)} |"
     yield ""
@@ -175,14 +175,14 @@ def _page(audit: Audit) -> str:
         return f"<{tag}>{escape(safe(text))}</{tag}>"
 
     def listed(head: str, items: list[str]) -> list[str]:
-        return [f"<h2>{head}</h2>\n<ul>\n", *(f"<li>{escape(safe(each))}</li>\n" for each in items), "</ul>\n"]
+        return [f"<h2>{head}</h2>\n<ul>\n", *(f"<li>{escape(safe(item))}</li>\n" for item in items), "</ul>\n"]
 
-    heads = ("case", "outcome", *(f"without {each.section}" for each in audit.mutants))
+    heads = ("case", "outcome", *(f"without {mutant.section}" for mutant in audit.mutants))
     rows = zip(audit.cases, _rows(audit), strict=True)
     parts = [
         f"<h1>{escape(audit_total(audit))}</h1>\n",
-        *listed("Findings", [f"{each.case or each.path}: {each.message}" for each in audit.findings]),
-        "<h2>Cases and mutants</h2>\n<table>\n<tr>" + "".join(cell(each, "th") for each in heads) + "</tr>\n",
+        *listed("Findings", [f"{finding.case or finding.path}: {finding.message}" for finding in audit.findings]),
+        "<h2>Cases and mutants</h2>\n<table>\n<tr>" + "".join(cell(head, "th") for head in heads) + "</tr>\n",
         *(
             "<tr>" + "".join(cell(each) for each in (case.id, _outcome(case), *signs)) + "</tr>\n"
             for case, (_, signs) in rows

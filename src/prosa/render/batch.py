@@ -126,13 +126,13 @@ def list_lines(found: Sequence[BatchStatus]) -> list[str]:
     """Return all batches, a line each."""
     if not found:
         return ["no batches yet: prosa batch PROGRAM --rows FILE starts one"]
-    width = max(len(each.batch.name) for each in found)
+    width = max(len(status.batch.name) for status in found)
     return [
-        f"{each.batch.name:{width}}  {'running' if each.running else each.batch.state:9}"
-        f"  {each.counts.done + each.counts.failures:,}/{max(each.batch.total, 0):,}"
-        + (f"  {each.counts.failures:,} failed" if each.counts.failures else "")
-        + (f"  {cost}" if (cost := _cost(each.counts)) else "")
-        for each in found
+        f"{status.batch.name:{width}}  {'running' if status.running else status.batch.state:9}"
+        f"  {status.counts.done + status.counts.failures:,}/{max(status.batch.total, 0):,}"
+        + (f"  {status.counts.failures:,} failed" if status.counts.failures else "")
+        + (f"  {cost}" if (cost := _cost(status.counts)) else "")
+        for status in found
     ]
 
 

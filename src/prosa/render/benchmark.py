@@ -46,7 +46,7 @@ class _Benchmark(Struct, frozen=True):
     @property
     def cases(self) -> list[Case]:
         """The cases of all sides, each once."""
-        return list({each.case.name: each.case for _, suite in self.sides for each in suite.cases}.values())
+        return list({case.case.name: case.case for _, suite in self.sides for case in suite.cases}.values())
 
 
 class _Run(Struct, frozen=True):
@@ -61,9 +61,9 @@ def benchmark_files(shown: ShownTest) -> Iterator[tuple[str, bytes]]:
     """Yield each file of an iteration with its path. Several suites get a folder each."""
     benchmarks = list(_benchmarks(shown))
     folders = file_names([each.name for each in benchmarks])
-    for each, folder in zip(benchmarks, folders, strict=True):
+    for benchmark, folder in zip(benchmarks, folders, strict=True):
         before = f"{folder}/" if len(benchmarks) > 1 else ""
-        yield from ((before + path, content) for path, content in _files(each, shown))
+        yield from ((before + path, content) for path, content in _files(benchmark, shown))
 
 
 def eval_folders(cases: Sequence[str]) -> list[str]:
@@ -73,7 +73,7 @@ def eval_folders(cases: Sequence[str]) -> list[str]:
 
 def _benchmarks(shown: ShownTest) -> Iterator[_Benchmark]:
     """Yield a benchmark for each comparison, and one for each suite that is in none."""
-    suites = {(each.path, each.label): each for each in shown.report.suites if each.routing is None}
+    suites = {(report.path, report.label): report for report in shown.report.suites if report.routing is None}
     alone = dict(suites)
     for compared in shown.report.comparisons:
         first, second = ((compared.path, label) for label in (compared.first, compared.second))
@@ -147,8 +147,8 @@ def _outputs(attempt: Attempt) -> Iterator[tuple[str, bytes]]:
         yield name, attempt.output.encode("utf-8", "replace")
     else:
         yield "answer.json", _json(attempt.output)
-    for each in attempt.files:
-        yield from _output(each)
+    for file in attempt.files:
+        yield from _output(file)
 
 
 def _output(file: OutputFile) -> Iterator[tuple[str, bytes]]:
@@ -166,7 +166,7 @@ def _added(file: OutputFile) -> bytes:
     if file.kind != "added" or not file.is_text:
         return b""
     lines = file.diff.splitlines(keepends=True)
-    text = "".join(each[1:] for each in lines if each.startswith("+") and not each.startswith("+++ "))
+    text = "".join(line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ "))
     if lines and lines[-1].startswith("\\"):
         text = text.removesuffix("\n")
     content = text.encode("utf-8", "replace")
@@ -194,21 +194,25 @@ def _grading(run: _Run) -> dict[str, Plain]:
 
 
 def _counted(run: _Run) -> dict[str, float]:
-    passed, total = sum(each["passed"] is True for each in run.expectations), len(run.expectations)
+    passed, total = sum(expectation["passed"] is True for expectation in run.expectations), len(run.expectations)
     return {"passed": passed, "failed": total - passed, "total": total, "pass_rate": 1.0 if run.attempt.passed else 0.0}
 
 
 def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Plain]:
     """Return `grading.json` of all runs of a configuration; of a single one it is that of the run."""
     unmeasured = [
-        {"run": number, "outcome": each.outcome, "reason": str(each.reason or "")}
-        for number, each in enumerate(case.attempts, start=1)
-        if not each.measured
+        {"run": number, "outcome": attempt.outcome, "reason": str(attempt.reason or "")}
+        for number, attempt in enumerate(case.attempts, start=1)
+        if not attempt.measured
     ]
     more: dict[str, Plain] = {"not_measured": unmeasured} if unmeasured else {}
     if len(runs) == 1 and len(case.attempts) == 1:
         return _grading(runs[0])
-    found = [{**each, "text": f"{each['text']} (run {run.number})"} for run in runs for each in run.expectations]
+    found = [
+        {**expectation, "text": f"{expectation['text']} (run {run.number})"}
+        for run in runs
+        for expectation in run.expectations
+    ]
     passed = sum(each["passed"] is True for each in found)
     summary: dict[str, Plain] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
     if runs:
@@ -218,7 +222,7 @@ def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Plain]:
 
 def _timing(attempts: Sequence[Attempt]) -> dict[str, Plain]:
     """Return `timing.json`: the mean of attempts. What is not known is left out, which both tools can read."""
-    tokens, seconds = _mean(each.facts.tokens for each in attempts), _mean(map(_seconds, attempts))
+    tokens, seconds = _mean(attempt.facts.tokens for attempt in attempts), _mean(map(_seconds, attempts))
     found: dict[str, Plain] = {} if tokens is None else {"total_tokens": round(tokens)}
     if seconds is not None:
         found["duration_ms"] = round(seconds * 1000)
@@ -238,18 +242,18 @@ def _seconds(attempt: Attempt) -> float | None:
 
 
 def _errors(attempt: Attempt) -> int:
-    return sum(each.kind == "result" and each.is_error for each in attempt.steps)
+    return sum(step.kind == "result" and step.is_error for step in attempt.steps)
 
 
 def _transcript(case: Case, attempt: Attempt) -> str:
     parts = [f"## Eval Prompt\n\n{_prompt(case)}"]
-    for each in attempt.steps:
-        if each.kind == "call":
-            parts.append(f"## Call of {each.tool}\n\n{json.dumps(each.arguments, ensure_ascii=False)}")
+    for step in attempt.steps:
+        if step.kind == "call":
+            parts.append(f"## Call of {step.tool}\n\n{json.dumps(step.arguments, ensure_ascii=False)}")
         else:
-            title = "Answer" if each.kind == "say" else f"{'Error' if each.is_error else 'Result'} of {each.tool}"
-            cut = f"\n\n(cut: {each.size:,} characters)" if each.size > len(each.text) else ""
-            parts.append(f"## {title}\n\n{each.text}{cut}")
+            title = "Answer" if step.kind == "say" else f"{'Error' if step.is_error else 'Result'} of {step.tool}"
+            cut = f"\n\n(cut: {step.size:,} characters)" if step.size > len(step.text) else ""
+            parts.append(f"## {title}\n\n{step.text}{cut}")
     return "\n\n".join(parts).encode("utf-8", "replace").decode() + "\n"
 
 
@@ -263,17 +267,17 @@ def _asked(case: Case) -> list[str]:
     """Return what is expected in a case, in words."""
     found = [RAN] if case.run is not None else []
     found += [] if isinstance(case.expect, Missing) else [AS_EXPECTED]
-    found += [each.name for each in case.assertions]
-    found += [each.name for each in case.workspace]
+    found += [assertion.name for assertion in case.assertions]
+    found += [expected.name for expected in case.workspace]
     return [*found, *dict.fromkeys(case.grade)]
 
 
 def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Plain]]:
     """Yield what each expectation of a case came to. Questions that were not asked, because a rule had failed before,
     are left out: nothing is known of them."""
-    left = [each for each in attempt.failures if each.pointer != GRADE]
+    left = [failure for failure in attempt.failures if failure.pointer != GRADE]
     named: dict[str, list[Failure]] = {}
-    named[RAN] = _taken(left, lambda each: each.pointer == "run" or each.pointer.startswith("run/"))
+    named[RAN] = _taken(left, lambda failure: failure.pointer == "run" or failure.pointer.startswith("run/"))
     for assertion in case.assertions:
         named[assertion.name] = _taken(left, partial(_is_of, assertion.name))
     for expected in case.workspace:
@@ -294,8 +298,8 @@ def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Plain]]
 
 def _taken(failures: list[Failure], belongs: Callable[[Failure], bool]) -> list[Failure]:
     """Take the failures that belong to one expectation out of a list."""
-    found = [each for each in failures if belongs(each)]
-    failures[:] = [each for each in failures if each not in found]
+    found = [failure for failure in failures if belongs(failure)]
+    failures[:] = [failure for failure in failures if failure not in found]
     return found
 
 
@@ -353,7 +357,7 @@ def _benchmark_object(
         found["delta_values"] = values
     if benchmark.compared is not None:
         comparison = benchmark.compared.comparison
-        rates = [each.rate for each in benchmark.compared.sides]
+        rates = [side.rate for side in benchmark.compared.sides]
         found["prosa"] = {
             "verdict": comparison.verdict,
             "rates": rates,
@@ -377,7 +381,7 @@ def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Plain]:
         "timestamp": shown.record.started,
         "evals_run": list(range(1, len(benchmark.cases) + 1)),
         "runs_per_configuration": max(
-            (len(each.attempts) for _, side in benchmark.sides for each in side.cases), default=0
+            (len(case.attempts) for _, side in benchmark.sides for case in side.cases), default=0
         ),
         "test": shown.record.id,
         "revision": shown.record.revision,
@@ -387,17 +391,17 @@ def _metadata(benchmark: _Benchmark, shown: ShownTest) -> dict[str, Plain]:
 def _summary(suite: SuiteReport) -> dict[str, dict[str, float]]:
     """Return means over the measured runs; what is not known of all of them is left out, which the viewer shows as a
     dash."""
-    attempts = [each for case in suite.cases for each in case.attempts if each.measured]
+    attempts = [attempt for case in suite.cases for attempt in case.attempts if attempt.measured]
     values: dict[str, list[float | None]] = {
-        "pass_rate": [float(each.passed) for each in attempts],
-        "time_seconds": [_seconds(each) for each in attempts],
-        "tokens": [each.facts.tokens for each in attempts],
+        "pass_rate": [float(attempt.passed) for attempt in attempts],
+        "time_seconds": [_seconds(attempt) for attempt in attempts],
+        "tokens": [attempt.facts.tokens for attempt in attempts],
     }
-    return {key: _spread(found) for key, each in values.items() if (found := _known(each))}
+    return {key: _spread(found) for key, value in values.items() if (found := _known(value))}
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
-    found = [each for each in values if each is not None]
+    found = [value for value in values if value is not None]
     return found if len(found) == len(values) else []
 
 
@@ -409,12 +413,13 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
 
 def _notes(case: CaseReport, configuration: str) -> Iterator[str]:
     """Yield what the numbers of a case do not say."""
-    for number, each in enumerate(case.attempts, start=1):
+    for number, attempt in enumerate(case.attempts, start=1):
         where = f"{case.case.name} ({configuration}, run {number})"
-        if not each.measured:
-            yield f"{where}: not measured, and in no mean: {each.reason or each.outcome}"
-        if each.cut is not None:
-            yield f"{where}: only the beginning of the answer is kept, of {each.cut.size:,} bytes: {each.cut.digest}"
+        if not attempt.measured:
+            yield f"{where}: not measured, and in no mean: {attempt.reason or attempt.outcome}"
+        if attempt.cut is not None:
+            cut = attempt.cut
+            yield f"{where}: only the beginning of the answer is kept, of {cut.size:,} bytes: {cut.digest}"
 
 
 def _about(benchmark: _Benchmark, summary: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:

@@ -20,4 +20,6 @@ def report_lines(report: Report) -> Iterator[str]:
 def reports_data(reports: Iterable[Report]) -> dict[str, Value]:
     """Return all reports of one command as one."""
     all_of = tuple(reports)
-    return Report(sum(each.kept for each in all_of), tuple(item for each in all_of for item in each.items)).data()
+    return Report(
+        sum(report.kept for report in all_of), tuple(item for report in all_of for item in report.items)
+    ).data()

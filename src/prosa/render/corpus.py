@@ -94,7 +94,7 @@ def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable
         ("edges by state", found.states),
         ("vectors", {"sections and documents": found.embeddings} if found.embeddings else {}),
         ("orphans", {"documents that no other points at": found.orphans} if found.orphans else {}),
-        ("most linked", {shown(each.node.path): each.count for each in found.linked}),
+        ("most linked", {shown(linked.node.path): linked.count for linked in found.linked}),
     ]
     blocks = [_block(name, counts) for name, counts in groups if counts]
     return "\n".join([*head, *(line for block in blocks for line in ("", *block))])
@@ -120,8 +120,8 @@ def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> 
         },
         "orphans": found.orphans,
         "most_linked": [
-            {"id": each.node.id, "path": each.node.path, "title": each.node.title, "count": each.count}
-            for each in found.linked
+            {"id": linked.node.id, "path": linked.node.path, "title": linked.node.title, "count": linked.count}
+            for linked in found.linked
         ],
     }
 

@@ -126,14 +126,14 @@ def move_object(plan: Plan, *, written: bool, unreadable: Sequence[tuple[str, st
         "written": written,
         "references": plan.count,
         "documents": [_change_object(change) for change in (*plan.others, plan.moved)],
-        "notes": [{"path": each.path, "line": each.line, "message": each.message} for each in plan.notes],
+        "notes": [{"path": note.path, "line": note.line, "message": note.message} for note in plan.notes],
         "unreadable": [{"path": path, "reason": reason} for path, reason in unreadable],
     }
 
 
 def _change_object(change: Change) -> dict[str, Value]:
     source = change.before
-    edits = [(source.position(each.span.start), source.slice(each.span), each.replacement) for each in change.edits]
+    edits = [(source.position(edit.span.start), source.slice(edit.span), edit.replacement) for edit in change.edits]
     return {
         "path": change.path,
         "new_path": change.new_path,

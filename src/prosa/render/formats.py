@@ -33,15 +33,15 @@ def render_sarif(
     pages below the address of the ``documentation``, if that is known. Under a baseline, ``known`` are the findings in
     it: unchanged and suppressed results, while the others are new."""
     found = (*diagnostics, *(known or ()))
-    names = sorted({each.rule for each in found}, key=lambda name: rule_named(name).code)
+    names = sorted({diagnostic.rule for diagnostic in found}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
     about = {"informationUri": documentation} if documentation else {}
     driver: dict[str, Plain] = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
     ids = fingerprints(found)
-    results = [_result(each, places[each.rule], name) for each, name in zip(found, ids, strict=True)]
+    results = [_result(diagnostic, places[diagnostic.rule], name) for diagnostic, name in zip(found, ids, strict=True)]
     if known is not None:
-        results = [_compared(each, at < len(diagnostics)) for at, each in enumerate(results)]
+        results = [_compared(result, at < len(diagnostics)) for at, result in enumerate(results)]
     run: dict[str, Plain] = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
@@ -75,38 +75,38 @@ def _rule(name: str, documentation: str) -> dict[str, Plain]:
 
 def _first_paragraph(page: str) -> str:
     """Return the first paragraph of the page of a rule, on one line."""
-    paragraphs = (each for each in page.split("\n\n") if each.strip() and not each.startswith(("#", "```", "|")))
+    paragraphs = (part for part in page.split("\n\n") if part.strip() and not part.startswith(("#", "```", "|")))
     return " ".join(next(paragraphs, "").split())
 
 
-def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Plain]:
-    text = "\n".join((each.message, *each.notes))
+def _result(diagnostic: Diagnostic, place: int, fingerprint: str) -> dict[str, Plain]:
+    text = "\n".join((diagnostic.message, *diagnostic.notes))
     result: dict[str, Plain] = {
-        "ruleId": each.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": place,
-        "level": _SARIF_LEVELS[each.severity],
+        "level": _SARIF_LEVELS[diagnostic.severity],
         "message": {"text": text},
-        "locations": [_sarif_location(each.source, each.span)],
+        "locations": [_sarif_location(diagnostic.source, diagnostic.span)],
         "partialFingerprints": {"prosa/v1": fingerprint},
     }
-    if each.annotations:
+    if diagnostic.annotations:
         result["relatedLocations"] = [
-            {**_sarif_location(note.source or each.source, note.span), "message": {"text": note.message}}
-            for note in dict.fromkeys(each.annotations)
+            {**_sarif_location(note.source or diagnostic.source, note.span), "message": {"text": note.message}}
+            for note in dict.fromkeys(diagnostic.annotations)
         ]
-    if each.fix is not None and each.fix.edits and each.fix.applicability is Applicability.SAFE:
-        result["fixes"] = [_fix(each)]
+    if diagnostic.fix is not None and diagnostic.fix.edits and diagnostic.fix.applicability is Applicability.SAFE:
+        result["fixes"] = [_fix(diagnostic)]
     return result
 
 
-def _fix(each: Diagnostic) -> dict[str, Plain]:
-    assert each.fix is not None
+def _fix(diagnostic: Diagnostic) -> dict[str, Plain]:
+    assert diagnostic.fix is not None
     replacements: list[Plain] = [
-        {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
-        for edit in each.fix.edits
+        {"deletedRegion": _region(diagnostic.source, edit.span), "insertedContent": {"text": edit.replacement}}
+        for edit in diagnostic.fix.edits
     ]
-    change: dict[str, Plain] = {"artifactLocation": _artifact(each.source), "replacements": replacements}
-    return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
+    change: dict[str, Plain] = {"artifactLocation": _artifact(diagnostic.source), "replacements": replacements}
+    return {"description": {"text": diagnostic.fix.message}, "artifactChanges": [change]}
 
 
 def _sarif_location(source: SourceText, span: Span) -> dict[str, Plain]:
@@ -140,22 +140,22 @@ _GITHUB_LEVELS = {
 
 def render_github(diagnostics: Sequence[Diagnostic]) -> str:
     """Return one command per line."""
-    return "\n".join(_github_command(each) for each in diagnostics)
+    return "\n".join(_github_command(diagnostic) for diagnostic in diagnostics)
 
 
-def _github_command(each: Diagnostic) -> str:
-    start, end = each.start, each.end
-    properties = [f"file={_property(safe(each.path))}", f"line={start.line}", f"endLine={end.line}"]
+def _github_command(diagnostic: Diagnostic) -> str:
+    start, end = diagnostic.start, diagnostic.end
+    properties = [f"file={_property(safe(diagnostic.path))}", f"line={start.line}", f"endLine={end.line}"]
     if start.line == end.line:  # columns across lines are refused there
         properties += [f"col={start.column}", f"endColumn={end.column}"]
-    properties.append(f"title={_property(f'{each.code} {each.rule}')}")
-    text = "\n".join(safe(line) for line in (each.message, *each.notes))
-    return f"::{_GITHUB_LEVELS[each.severity]} {','.join(properties)}::{_data(text)}"
+    properties.append(f"title={_property(f'{diagnostic.code} {diagnostic.rule}')}")
+    text = "\n".join(safe(line) for line in (diagnostic.message, *diagnostic.notes))
+    return f"::{_GITHUB_LEVELS[diagnostic.severity]} {','.join(properties)}::{_data(text)}"
 
 
 def command(level: str, path: str, line: int, title: str, text: str) -> str:
     """Return a command about a line of a file."""
-    words = "\n".join(safe(each) for each in text.split("\n"))
+    words = "\n".join(safe(part) for part in text.split("\n"))
     return f"::{level} file={_property(safe(path))},line={line},title={_property(safe(title))}::{_data(words)}"
 
 
@@ -173,16 +173,16 @@ _GITLAB_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severi
 def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
     """Return a JSON list with an entry for each diagnostic."""
     ids = fingerprints(diagnostics)
-    return dump([_entry(each, name) for each, name in zip(diagnostics, ids, strict=True)], indent=2)
+    return dump([_entry(diagnostic, name) for diagnostic, name in zip(diagnostics, ids, strict=True)], indent=2)
 
 
-def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Plain]:
+def _entry(diagnostic: Diagnostic, fingerprint: str) -> dict[str, Plain]:
     return {
-        "description": f"{each.message} ({each.rule})",
-        "check_name": each.rule,
+        "description": f"{diagnostic.message} ({diagnostic.rule})",
+        "check_name": diagnostic.rule,
         "fingerprint": fingerprint,
-        "severity": _GITLAB_SEVERITIES[each.severity],
-        "location": {"path": each.path, "lines": {"begin": each.start.line, "end": each.end.line}},
+        "severity": _GITLAB_SEVERITIES[diagnostic.severity],
+        "location": {"path": diagnostic.path, "lines": {"begin": diagnostic.start.line, "end": diagnostic.end.line}},
     }
 
 
@@ -194,17 +194,17 @@ def render_azure(diagnostics: Sequence[Diagnostic]) -> str:
     return "\n".join(map(_azure_command, diagnostics))
 
 
-def _azure_command(each: Diagnostic) -> str:
+def _azure_command(diagnostic: Diagnostic) -> str:
     properties = {
-        "type": "error" if each.severity is Severity.ERROR else "warning",
-        "sourcepath": safe(each.path),
-        "linenumber": str(each.start.line),
-        "columnnumber": str(each.start.column),
-        "code": each.code,
+        "type": "error" if diagnostic.severity is Severity.ERROR else "warning",
+        "sourcepath": safe(diagnostic.path),
+        "linenumber": str(diagnostic.start.line),
+        "columnnumber": str(diagnostic.start.column),
+        "code": diagnostic.code,
     }
     said = "".join(f"{name}={_azure_escaped(value)};" for name, value in properties.items())
-    text = " ".join(safe(line) for line in (each.message, *each.notes))
-    return f"##vso[task.logissue {said}]{text} [{each.rule}]"
+    text = " ".join(safe(line) for line in (diagnostic.message, *diagnostic.notes))
+    return f"##vso[task.logissue {said}]{text} [{diagnostic.rule}]"
 
 
 def _azure_escaped(text: str) -> str:
@@ -222,26 +222,26 @@ _RDJSON_SEVERITIES = {
 def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -> str:
     """Return one diagnostic per line, with the edits of a safe fix. Columns count bytes of UTF-8. Rules lead to their
     pages below the address of the ``documentation``, if that is known."""
-    return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
+    return "\n".join(dump(_object(diagnostic, documentation)) for diagnostic in diagnostics)
 
 
-def _object(each: Diagnostic, documentation: str) -> dict[str, Plain]:
-    address = page_address(each.rule, documentation)
+def _object(diagnostic: Diagnostic, documentation: str) -> dict[str, Plain]:
+    address = page_address(diagnostic.rule, documentation)
     found: dict[str, Plain] = {
-        "message": "\n".join((each.message, *each.notes)),
-        "location": _rdjson_location(each.source, each.span),
-        "severity": _RDJSON_SEVERITIES[each.severity],
+        "message": "\n".join((diagnostic.message, *diagnostic.notes)),
+        "location": _rdjson_location(diagnostic.source, diagnostic.span),
+        "severity": _RDJSON_SEVERITIES[diagnostic.severity],
         "source": {"name": "prosa"},
-        "code": {"value": f"{each.code} {each.rule}", **({"url": address} if address else {})},
+        "code": {"value": f"{diagnostic.code} {diagnostic.rule}", **({"url": address} if address else {})},
     }
-    if each.fix is not None and each.fix.applicability is Applicability.SAFE:
+    if diagnostic.fix is not None and diagnostic.fix.applicability is Applicability.SAFE:
         found["suggestions"] = [
-            {"range": _range(each.source, edit.span), "text": edit.replacement} for edit in each.fix.edits
+            {"range": _range(diagnostic.source, edit.span), "text": edit.replacement} for edit in diagnostic.fix.edits
         ]
-    if each.annotations:
+    if diagnostic.annotations:
         found["related_locations"] = [
-            {"message": note.message, "location": _rdjson_location(note.source or each.source, note.span)}
-            for note in dict.fromkeys(each.annotations)
+            {"message": note.message, "location": _rdjson_location(note.source or diagnostic.source, note.span)}
+            for note in dict.fromkeys(diagnostic.annotations)
         ]
     return found
 
@@ -277,10 +277,11 @@ def render_checkstyle(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _errors(found: Iterator[Diagnostic]) -> Iterator[str]:
-    for each in found:
-        line, column = each.start
-        place = f'line="{line}" column="{column}" severity="{_CHECKSTYLE_SEVERITIES[each.severity]}"'
-        yield f"    <error {place} message={attribute(each.message)} source={attribute(f'prosa.{each.rule}')}/>"
+    for diagnostic in found:
+        line, column = diagnostic.start
+        place = f'line="{line}" column="{column}" severity="{_CHECKSTYLE_SEVERITIES[diagnostic.severity]}"'
+        message, source = attribute(diagnostic.message), attribute(f"prosa.{diagnostic.rule}")
+        yield f"    <error {place} message={message} source={source}/>"
 
 
 _NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -289,8 +290,8 @@ _NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:
     """Return the report. An error is a failure; anything less is a passed case with its message on `system-out`."""
     by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
-    for each in diagnostics:
-        by_path.setdefault(each.path, []).append(each)
+    for diagnostic in diagnostics:
+        by_path.setdefault(diagnostic.path, []).append(diagnostic)
     failures = sum(each.severity is Severity.ERROR for each in diagnostics)
     tests = sum(len(found) or 1 for found in by_path.values())
     head = f'<testsuites name="prosa check" tests="{tests}" failures="{failures}" errors="0">'
@@ -304,20 +305,21 @@ def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
     yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
     if not found:
         yield f'    <testcase name="check" classname={name}/>'
-    for each in found:
-        yield from _case(each, name)
+    for diagnostic in found:
+        yield from _case(diagnostic, name)
     yield "  </testsuite>"
 
 
-def _case(each: Diagnostic, name: str) -> Iterator[str]:
-    line, column = each.start
-    place = attribute(f"{each.code} {each.rule} {line}:{column}")
-    text = escape(xml_text("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
+def _case(diagnostic: Diagnostic, name: str) -> Iterator[str]:
+    line, column = diagnostic.start
+    place = attribute(f"{diagnostic.code} {diagnostic.rule} {line}:{column}")
+    text = escape(xml_text("\n".join((f"{diagnostic.path}:{line}:{column}", *diagnostic.notes))))
     yield f"    <testcase name={place} classname={name}>"
-    if each.severity is Severity.ERROR:
-        yield f"      <failure message={attribute(each.message)} type={attribute(each.rule)}>{text}</failure>"
+    if diagnostic.severity is Severity.ERROR:
+        message, rule = attribute(diagnostic.message), attribute(diagnostic.rule)
+        yield f"      <failure message={message} type={rule}>{text}</failure>"
     else:
-        yield f"      <system-out>{escape(xml_text(f'{each.severity}: {each.message}'))}</system-out>"
+        yield f"      <system-out>{escape(xml_text(f'{diagnostic.severity}: {diagnostic.message}'))}</system-out>"
     yield "    </testcase>"
 
 
@@ -340,21 +342,22 @@ _MARKUP = regex(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 
 def render_markdown(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """Return the summary of a check of so many documents."""
-    counts = Counter(each.severity for each in diagnostics)
-    said = ", ".join(_count(counts[each], each.value) for each in Severity if counts[each])
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    said = ", ".join(_count(counts[severity], severity.value) for severity in Severity if counts[severity])
     head = f"### Prosa: {said or 'nothing found'} in {_count(files, 'document')}"
     if not diagnostics:
         return head
-    worst = sorted(diagnostics, key=lambda each: _ORDER.index(each.severity))[:MOST]
+    worst = sorted(diagnostics, key=lambda diagnostic: _ORDER.index(diagnostic.severity))[:MOST]
     lines = [head, "", "| | Where | What | Rule |", "|---|---|---|---|", *map(_row, worst)]
     if len(diagnostics) > MOST:
         lines += ["", f"{len(diagnostics) - MOST:,} more {'is' if len(diagnostics) == MOST + 1 else 'are'} in the log."]
     return "\n".join(lines)
 
 
-def _row(each: Diagnostic) -> str:
-    where = f"{each.path}:{each.start.line}:{each.start.column}"
-    return f"| {each.severity} | {_text_only(where)} | {_text_only(each.message)} | {_text_only(each.rule)} |"
+def _row(diagnostic: Diagnostic) -> str:
+    where = f"{diagnostic.path}:{diagnostic.start.line}:{diagnostic.start.column}"
+    cells = (diagnostic.severity, _text_only(where), _text_only(diagnostic.message), _text_only(diagnostic.rule))
+    return f"| {' | '.join(cells)} |"
 
 
 def _text_only(text: str) -> str:
@@ -370,14 +373,14 @@ def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """SHA-256 in hex for each diagnostic, in their order."""
     seen: Counter[tuple[str, ...]] = Counter()
     found: list[str] = []
-    for each in diagnostics:
-        parts = (each.path, each.rule, each.message, _line(each))
+    for diagnostic in diagnostics:
+        parts = (diagnostic.path, diagnostic.rule, diagnostic.message, _line(diagnostic))
         seen[parts] += 1
         text = "\0".join((*parts, str(seen[parts])))
         found.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
     return found
 
 
-def _line(each: Diagnostic) -> str:
+def _line(diagnostic: Diagnostic) -> str:
     """Return the line of a finding without the space around it; empty for a text that may not be quoted."""
-    return each.source.lines.line_text(each.start.line).strip() if each.source.quotable else ""
+    return diagnostic.source.lines.line_text(diagnostic.start.line).strip() if diagnostic.source.quotable else ""

@@ -23,38 +23,38 @@ def render_host(view: HostView) -> str:
 def _lines(view: HostView) -> Iterator[str]:
     host = view.host
     yield f"{host.title} {host.versions} in {view.path}: about {view.tokens:,} tokens before the first word"
-    for each in view.files:
-        if each.loaded == "start":
-            yield f"\n--- {_about(each)}"
-            yield each.text
+    for file in view.files:
+        if file.loaded == "start":
+            yield f"\n--- {_about(file)}"
+            yield file.text
     rest = [each for each in view.files if each.loaded != "start"]
     if rest:
         yield ""
-    for each in rest:
-        yield f"{_about(each)}: {_WHEN[each.loaded]}"
+    for file in rest:
+        yield f"{_about(file)}: {_WHEN[file.loaded]}"
     if not view.files:
         yield "it reads no file here"
 
 
-def _about(each: HostFile) -> str:
-    by = f", imported by {each.imported_by}" if each.imported_by else ""
-    cut = ", cut by the limit of the host" if each.cut else ""
-    return f"{each.path} ({each.kind}{by}, about {each.tokens:,} tokens{cut})"
+def _about(file: HostFile) -> str:
+    by = f", imported by {file.imported_by}" if file.imported_by else ""
+    cut = ", cut by the limit of the host" if file.cut else ""
+    return f"{file.path} ({file.kind}{by}, about {file.tokens:,} tokens{cut})"
 
 
 def render_tokens(views: Sequence[HostView]) -> str:
     """Return a line for each host."""
     if not views:
         return "no host reads a file here"
-    width = max(len(each.host.title) for each in views)
+    width = max(len(view.host.title) for view in views)
     return "\n".join(
-        f"{each.host.title:<{width}}  about {each.tokens:>8,} tokens in {_count(each)} before the first word"
-        for each in views
+        f"{view.host.title:<{width}}  about {view.tokens:>8,} tokens in {_count(view)} before the first word"
+        for view in views
     )
 
 
 def _count(view: HostView) -> str:
-    count = sum(each.loaded in ("start", "choice") for each in view.files)
+    count = sum(file.loaded in ("start", "choice") for file in view.files)
     return f"{count} file{'' if count == 1 else 's'}"
 
 
@@ -65,17 +65,17 @@ def host_object(view: HostView, *, texts: bool = True) -> dict[str, Value]:
         "versions": view.host.versions,
         "path": view.path,
         "tokens": view.tokens,
-        "files": [_file(each, texts=texts) for each in view.files],
+        "files": [_file(file, texts=texts) for file in view.files],
     }
 
 
-def _file(each: HostFile, *, texts: bool) -> dict[str, Value]:
+def _file(file: HostFile, *, texts: bool) -> dict[str, Value]:
     found: dict[str, Value] = {
-        "path": each.path,
-        "kind": each.kind,
-        "loaded": each.loaded,
-        "tokens": each.tokens,
-        "imported_by": each.imported_by or None,
-        "cut": each.cut,
+        "path": file.path,
+        "kind": file.kind,
+        "loaded": file.loaded,
+        "tokens": file.tokens,
+        "imported_by": file.imported_by or None,
+        "cut": file.cut,
     }
-    return found | ({"text": each.text} if texts else {})
+    return found | ({"text": file.text} if texts else {})

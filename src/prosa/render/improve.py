@@ -20,7 +20,7 @@ def improvement_lines(record: Improvement, comparison: Comparison | None = None)
     yield f"{safe(record.subject)}: {record.part}, search {record.id} with seed {record.seed}"
     looked = "not looked at" if record.look is None else f"look {record.look} at these"
     yield f"  {len(record.search)} search cases, {held} held out: {looked}"
-    yield from (f"  {_mark(record, each)} {candidate_words(each)}" for each in record.candidates)
+    yield from (f"  {_mark(record, candidate)} {candidate_words(candidate)}" for candidate in record.candidates)
     if record.look is not None:
         found = "" if comparison is None else f"{difference_words(comparison)}, "
         yield f"  held out: {found}{level_words(record)}"
@@ -72,15 +72,15 @@ def improvements_json(
     records: Sequence[Improvement], *, subject: str, proposal: str, cost: float | None
 ) -> dict[str, Value]:
     """Return the searches of a subject as data: what was accepted first, else what was tried last."""
-    record = next((each for each in reversed(records) if each.accepted), records[-1])
+    record = next((improvement for improvement in reversed(records) if improvement.accepted), records[-1])
     return {
         "accepted": record.accepted,
         "p": record.p,
         "look": record.look,
-        "candidates": [_candidate_object(record, each) for record in records for each in record.candidates],
+        "candidates": [_candidate_object(record, candidate) for record in records for candidate in record.candidates],
         "cost": cost,
         "subject": subject,
-        "parts": [improvement_object(each) for each in records],
+        "parts": [improvement_object(improvement) for improvement in records],
         "proposal": proposal,
     }
 

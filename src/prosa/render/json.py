@@ -15,36 +15,38 @@ from prosa.render.plain import unsafe_in
 T = TypeVar("T")
 
 
-def diagnostic_object(each: Diagnostic) -> dict[str, Value]:
+def diagnostic_object(diagnostic: Diagnostic) -> dict[str, Value]:
     """Return one diagnostic; lines and columns are 1-based, columns count characters."""
-    start, end = each.start, each.end
+    start, end = diagnostic.start, diagnostic.end
     return {
-        "code": each.code,
-        "rule": each.rule,
-        "severity": each.severity.value,
-        "message": each.message,
+        "code": diagnostic.code,
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
         "line": start.line,
         "column": start.column,
         "end_line": end.line,
         "end_column": end.column,
-        "fix": each.fix.applicability.value if each.fix else None,
+        "fix": diagnostic.fix.applicability.value if diagnostic.fix else None,
     }
 
 
-def located_object(each: Diagnostic) -> dict[str, Value]:
+def located_object(diagnostic: Diagnostic) -> dict[str, Value]:
     """Return one diagnostic with its path first."""
-    return {"path": each.path, **diagnostic_object(each)}
+    return {"path": diagnostic.path, **diagnostic_object(diagnostic)}
 
 
 def render_json(diagnostics: Sequence[Diagnostic], files: int, baseline: Mapping[str, int] | None = None) -> str:
     """Return `{"files": N, "diagnostics": […]}`, indented; under a ``baseline`` with the counts of that."""
     more = {} if baseline is None else {"baseline": dict(baseline)}
-    return dump({"files": files, **more, "diagnostics": [located_object(each) for each in diagnostics]}, indent=2)
+    return dump(
+        {"files": files, **more, "diagnostics": [located_object(diagnostic) for diagnostic in diagnostics]}, indent=2
+    )
 
 
 def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
     """Return one diagnostic per line."""
-    return "\n".join(dump(located_object(each)) for each in diagnostics)
+    return "\n".join(dump(located_object(diagnostic)) for diagnostic in diagnostics)
 
 
 def dump(value: Plain, *, indent: int | None = None, compact: bool = False) -> str:
@@ -71,6 +73,6 @@ def finite(value: T) -> Value:
 
 def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Value]]:
     """Return how often each rule was broken, most frequent first."""
-    counts = Counter((each.code, each.rule) for each in diagnostics)
+    counts = Counter((diagnostic.code, diagnostic.rule) for diagnostic in diagnostics)
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return [{"code": code, "rule": rule, "count": count} for (code, rule), count in rows]

@@ -179,7 +179,7 @@ def _title(name: str, nodes: Nodes) -> str:
 def _lost(edge: Edge, nodes: Nodes, shown: Shown) -> str:
     if not edge.candidates:
         return _name(edge.target)
-    paths = [safe(shown(_path(each, nodes))) for each in edge.candidates]
+    paths = [safe(shown(_path(candidate, nodes))) for candidate in edge.candidates]
     more = f" and {len(paths) - MAX_CANDIDATES} more" if len(paths) > MAX_CANDIDATES else ""
     return f"{_name(edge.target)}: may be {', '.join(paths[:MAX_CANDIDATES])}{more}"
 

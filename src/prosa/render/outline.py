@@ -69,7 +69,7 @@ class ShownFacts(Struct, frozen=True):
             "dialect": self.own["dialect"],
             "front_matter": self.front_matter,
             **({"lent": {name: each.as_dict() for name, each in self.inherited.items()}} if self.inherited else {}),
-            "diagnostics": [diagnostic_object(each) for each in self.diagnostics],
+            "diagnostics": [diagnostic_object(diagnostic) for diagnostic in self.diagnostics],
             **{key: finite(each) for key, each in self.own.items()},
         }
 
@@ -82,7 +82,7 @@ def document_facts(
     inherited: Mapping[str, Inherited[Value]] | None = None,
 ) -> ShownFacts:
     """Return the facts of a document; ``diagnostics`` are its own, ``strict`` is the user's mode (YA11)."""
-    errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
+    errors = frozenset(diagnostic.rule for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR)
     mode = document.strict if strict is None else strict
     reading = document.reading
     own = reading.judged_facts(strict=bool(mode), errors=errors)
@@ -288,7 +288,7 @@ def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
     yield from _list("handling", [f"{name}: {_value(value)}" for name, value in handling.items()])
     graph = ops.get("graph")
     edges = graph.get("edges") if isinstance(graph, dict) else None
-    found = [each for each in edges if isinstance(each, dict)] if isinstance(edges, list) else []
+    found = [edge for edge in edges if isinstance(edge, dict)] if isinstance(edges, list) else []
     yield from _list("edges", [f"{each.get('type')} {each.get('to')}" for each in found])
 
 
@@ -328,7 +328,7 @@ def _chat(facts: shapes.PraptiFacts, shown: ShownFacts) -> Iterator[_Row]:
     )
     actions = [each for message in facts["messages"] for each in message["config"] if each["kind"] == "action"]
     yield from _list(
-        "commands", [f"{each['raw'].strip()}, line {each['line']}" for each in actions if not each["disabled"]]
+        "commands", [f"{action['raw'].strip()}, line {action['line']}" for action in actions if not action["disabled"]]
     )
     sent = frozenset(facts["sent"])
     spoken = [(at, each) for at, each in enumerate(facts["messages"]) if each["line"]]

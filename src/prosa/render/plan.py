@@ -25,7 +25,7 @@ INDENT = "  "
 def plan_text(plan: Plan) -> str:
     """Return the plan, and that of every program it may call."""
     cost = [estimate_lines(cast("EstimateData", plan.estimate.as_dict()))] if plan.estimate else []
-    parts = [_lines(plan), *cost, *(_message(each) for each in plan.messages)]
+    parts = [_lines(plan), *cost, *(_message(message) for message in plan.messages)]
     parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
@@ -194,10 +194,10 @@ def scripts_plan_text(found: Mapping[str, Plain]) -> str:
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
     count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"
     head = f"{plan['file']}{beside}: {count if scripts else 'no scripts'}{' in this order' if len(scripts) > 1 else ''}"
-    if any(each["auto_run"] for each in scripts) and not plan["trusted"]:
+    if any(script["auto_run"] for script in scripts) and not plan["trusted"]:
         head += f"\n{plan.get('scripts_from', plan['file'])} is not trusted: --auto runs nothing before `prosa trust`"
-    parts = ["\n".join(map(safe, head.split("\n"))), *("\n".join(_script_lines(each)) for each in scripts)]
-    parts += ["\n".join(_sent(each)) for each in scripts if "messages" in each]
+    parts = ["\n".join(map(safe, head.split("\n"))), *("\n".join(_script_lines(script)) for script in scripts)]
+    parts += ["\n".join(_sent(script)) for script in scripts if "messages" in script]
     return "\n\n".join(parts)
 
 

@@ -10,26 +10,26 @@ from prosa.evaluation.power import Power
 
 def power_lines(powers: Sequence[Power]) -> Iterator[str]:
     """Yield what true differences would be found, in sentences."""
-    for each in powers:
-        if each.chance is None:
-            of = "a comparison needs" if each.comparisons == 1 else f"{each.comparisons} comparisons need"
-            yield f"power: none: {of} {each.least_cases} cases, and there are {each.cases}"
+    for power in powers:
+        if power.chance is None:
+            of = "a comparison needs" if power.comparisons == 1 else f"{power.comparisons} comparisons need"
+            yield f"power: none: {of} {power.least_cases} cases, and there are {power.cases}"
             return
-        of = f"{each.cases} cases × {each.repeats}" + (f", {each.comparisons} comparisons" * (each.comparisons > 1))
-        about = f"a true difference of {each.difference:g} in pass rate"
-        yield f"power: {about} is found with a chance of {each.chance:.2f} ({of})"
+        of = f"{power.cases} cases × {power.repeats}" + (f", {power.comparisons} comparisons" * (power.comparisons > 1))
+        about = f"a true difference of {power.difference:g} in pass rate"
+        yield f"power: {about} is found with a chance of {power.chance:.2f} ({of})"
 
 
 def power_json(powers: Sequence[Power]) -> list[dict[str, Value]]:
     """Return the same as data."""
     return [
         {
-            "difference": each.difference,
-            "chance": each.chance,
-            "cases": each.cases,
-            "repeats": each.repeats,
-            "comparisons": each.comparisons,
-            "least_cases": each.least_cases,
+            "difference": power.difference,
+            "chance": power.chance,
+            "cases": power.cases,
+            "repeats": power.repeats,
+            "comparisons": power.comparisons,
+            "least_cases": power.least_cases,
         }
-        for each in powers
+        for power in powers
     ]

@@ -27,9 +27,9 @@ def render_probe(report: Report, *, color: bool = False) -> str:
     """Return the findings by level, evidence below those that failed, and at the end the verdict and the score."""
     lines = []
     for level in LEVELS:
-        found = [line for each in report.findings if each.check.level == level for line in _lines(each, color)]
+        found = [line for finding in report.findings if finding.check.level == level for line in _lines(finding, color)]
         lines += [level, *found, ""] if found else []
-    lines += [f"note: {safe(each)}" for each in report.notes]
+    lines += [f"note: {safe(note)}" for note in report.notes]
     return "\n".join((*lines, *_verdict(report)))
 
 
@@ -47,8 +47,11 @@ def _lines(finding: Finding, color: bool) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
-    if all(each.check.level == "MAY" for each in report.findings):
-        wrong, there = report.failed("MAY"), [each for each in report.findings if each.status != "not-applicable"]
+    if all(finding.check.level == "MAY" for finding in report.findings):
+        wrong, there = (
+            report.failed("MAY"),
+            [finding for finding in report.findings if finding.status != "not-applicable"],
+        )
         yield f"{safe(report.target)}: {len(there) - len(wrong)} of {len(there)} files that agents look for hold."
         return
     must, should = len(report.failed("MUST")), len(report.failed("SHOULD"))
@@ -70,7 +73,7 @@ def render_probe_json(report: Report) -> str:
         "url" if report.is_site else "path": report.target,
         "conformant": report.conformant,
         "score": report.score,
-        "checks": [_check(each) for each in report.findings],
+        "checks": [_check(finding) for finding in report.findings],
         "pages": report.pages,
         "notes": list(report.notes),
     }
@@ -107,42 +110,42 @@ def render_probe_junit(report: Report, *, strict: bool = False) -> str:
 
 
 def _suite(report: Report, level: Level, fails: tuple[Level, ...]) -> Iterator[str]:
-    cases = [each for each in report.findings if each.check.level == level]
+    cases = [finding for finding in report.findings if finding.check.level == level]
     failures = len(report.failed(level)) if level in fails else 0
     skipped = sum(each.status == "not-applicable" for each in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name="{level}" {counts}>'
-    for each in cases:
-        yield from _case(each, attribute(report.target), is_failure=level in fails)
+    for case in cases:
+        yield from _case(case, attribute(report.target), is_failure=level in fails)
     yield "  </testsuite>"
 
 
-def _case(each: Finding, owner: str, *, is_failure: bool) -> Iterator[str]:
-    head = f"    <testcase name={attribute(each.check.id)} classname={owner}"
-    if each.status == "passed":
+def _case(finding: Finding, owner: str, *, is_failure: bool) -> Iterator[str]:
+    head = f"    <testcase name={attribute(finding.check.id)} classname={owner}"
+    if finding.status == "passed":
         yield f"{head}/>"
         return
     yield f"{head}>"
-    if each.status == "not-applicable":
-        yield f"      <skipped message={attribute(each.words)}/>"
+    if finding.status == "not-applicable":
+        yield f"      <skipped message={attribute(finding.words)}/>"
     elif is_failure:
-        text = escape(xml_text("\n".join(_said(each))))
-        yield f"      <failure message={attribute(_wrong(each))} type={attribute(each.check.id)}>{text}</failure>"
+        text = escape(xml_text("\n".join(_said(finding))))
+        yield f"      <failure message={attribute(_wrong(finding))} type={attribute(finding.check.id)}>{text}</failure>"
     else:
-        text = escape(xml_text("\n".join((_wrong(each), *_said(each)))))
+        text = escape(xml_text("\n".join((_wrong(finding), *_said(finding)))))
         yield f"      <system-out>{text}</system-out>"
     yield "    </testcase>"
 
 
-def _wrong(each: Finding) -> str:
-    return f"does not hold: {each.check.headline} ({each.check.source})"
+def _wrong(finding: Finding) -> str:
+    return f"does not hold: {finding.check.headline} ({finding.check.source})"
 
 
-def _said(each: Finding) -> Iterator[str]:
-    yield from (safe(str(mark)) for mark in each.evidence)
-    if each.more:
-        yield f"… and {each.more:,} more"
-    yield each.check.advice
+def _said(finding: Finding) -> Iterator[str]:
+    yield from (safe(str(mark)) for mark in finding.evidence)
+    if finding.more:
+        yield f"… and {finding.more:,} more"
+    yield finding.check.advice
 
 
 _LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
@@ -150,9 +153,9 @@ _LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"
 
 def render_probe_sarif(report: Report, version: str) -> str:
     """Return one run. The score and the counts of examined pages are among its properties."""
-    rules = [_rule(each.check) for each in report.findings]
+    rules = [_rule(finding.check) for finding in report.findings]
     driver: dict[str, Plain] = {"name": "prosa", "semanticVersion": version, "rules": rules}
-    results = [result for at, each in enumerate(report.findings) for result in _results(each, at)]
+    results = [result for at, finding in enumerate(report.findings) for result in _results(finding, at)]
     properties: dict[str, Value] = {
         "target": report.target,
         "score": report.score,

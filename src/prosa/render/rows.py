@@ -96,7 +96,7 @@ _COLUMNS = ("mailbox", "new", "leased", "handled", "dead", "oldest new (UTC)")
 
 def boxes_table(boxes: Sequence[BoxCounts]) -> str:
     """Return a line for each mailbox."""
-    rows = [(each.mailbox, each.new, each.leased, each.handled, each.dead, _moment(each.oldest)) for each in boxes]
+    rows = [(box.mailbox, box.new, box.leased, box.handled, box.dead, _moment(box.oldest)) for box in boxes]
     return render_table(_COLUMNS, rows)
 
 

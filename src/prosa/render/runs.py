@@ -87,7 +87,7 @@ def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
 
 def was_scripted(calls: Sequence[CallRecord]) -> bool:
     """Return whether a reply came from no service: from a script, or a provider in Python."""
-    return any(each.kind == "model" and each.state == "answered" and each.service is None for each in calls)
+    return any(call.kind == "model" and call.state == "answered" and call.service is None for call in calls)
 
 
 def _head(run: RunRecord) -> Iterator[str]:
@@ -152,7 +152,8 @@ def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference 
 def difference_text(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> str:
     """Return where two runs start to differ, in words, with both texts if they are stored."""
     lines = [
-        f"{each.id}  {each.started[:19].replace('T', ' ')}  {each.program} with {each.model}" for each in (left, right)
+        f"{record.id}  {record.started[:19].replace('T', ' ')}  {record.program} with {record.model}"
+        for record in (left, right)
     ]
     if found is None:
         return "\n".join(map(safe, (*lines, "no difference: the same calls, with the same answers")))

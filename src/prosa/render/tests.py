@@ -49,25 +49,25 @@ _GREEN, _RED, _YELLOW, _RESET = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[
 
 def tests_text(report: Report, *, color: bool = False) -> str:
     """Return the report for people."""
-    blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
+    blocks = ["\n".join(_suite_lines(suite, color)) for suite in report.suites]
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
-        lines = ["requirements that are not met here:", *(f"  - {safe(each)}" for each in needs)]
+        lines = ["requirements that are not met here:", *(f"  - {safe(need)}" for need in needs)]
         blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if unseen := unseen_facts(report):
         lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
         blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if report.comparisons:
-        lines = [line for each in report.comparisons for line in comparison_lines(each)]
+        lines = [line for comparison in report.comparisons for line in comparison_lines(comparison)]
         blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     total = tests_total(report)
-    of_skills = any(each.without or each.routing is not None for each in report.suites)
+    of_skills = any(suite.without or suite.routing is not None for suite in report.suites)
     return "\n\n".join((*blocks, "\n".join(wrapped(total)) if of_skills else total))
 
 
 def unseen_facts(report: Report) -> list[str]:
     """Return what was not seen of agents, or could not be held, each sentence once."""
-    facts = (each.agent for each in report.attempts if each.agent is not None)
-    return list(dict.fromkeys(f"{each.agent}: {words}" for each in facts for words in each.unseen))
+    facts = (attempt.agent for attempt in report.attempts if attempt.agent is not None)
+    return list(dict.fromkeys(f"{fact.agent}: {words}" for fact in facts for words in fact.unseen))
 
 
 def tests_total(report: Report) -> str:
@@ -75,13 +75,13 @@ def tests_total(report: Report) -> str:
     attempts = report.attempts
     asked = [suite for suite in report.suites if not suite.without and not suite.baseline]
     cases = [case for suite in asked for case in suite.cases]
-    good = sum(each.passed for each in cases)
+    good = sum(case.passed for case in cases)
     words = [f"{good} of {count_words(len(cases), 'case')} passed every time", _runs(report)]
-    kept = sum(each.kept for each in attempts)
+    kept = sum(attempt.kept for attempt in attempts)
     if kept:
         words.append(f"{count_words(kept, 'answer')} from the cache")
     words.append(money_words(report))
-    if not kept and not any(each.calls for each in attempts):
+    if not kept and not any(attempt.calls for attempt in attempts):
         words.append("no model was called now")
     return f"{ending_words(report)} · {' · '.join(words)}"
 
@@ -90,7 +90,7 @@ def _runs(report: Report) -> str:
     """Return how many runs there were, of which sides, and how many of them say nothing."""
     attempts = report.attempts
     beside = sum(len(case.attempts) for suite in report.suites if suite.baseline for case in suite.cases)
-    unmeasured = sum(not each.measured for each in attempts)
+    unmeasured = sum(not attempt.measured for attempt in attempts)
     words = [f"{beside:,} to compare with"] if beside else []
     words += [f"{unmeasured:,} not measured"] if unmeasured else []
     return count_words(len(attempts), "run") + (f" ({', '.join(words)})" if words else "")
@@ -98,8 +98,8 @@ def _runs(report: Report) -> str:
 
 def ending_words(report: Report) -> str:
     """Return the outcome of the whole report in words."""
-    closed = [each for each in report.suites if not each.passed]
-    verdicts = Counter(each.comparison.verdict for each in report.comparisons)
+    closed = [suite for suite in report.suites if not suite.passed]
+    verdicts = Counter(comparison.comparison.verdict for comparison in report.comparisons)
     short, lacking = (sum(bool(each.gate.lacking) is said for each in closed) for said in (False, True))
     failed = [f"{count_words(short, 'suite')} below what is required"] if short else []
     failed += [f"{count_words(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
@@ -131,7 +131,7 @@ def count_words(number: int, what: str) -> str:
 def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
     about = [suite.path, suite.program, *([suite.label] if suite.label else [])]
     yield from wrapped(" · ".join(map(safe, about)) + (" (compared with)" if suite.baseline else ""))
-    widest = max(width(_name(each)) for each in suite.cases)
+    widest = max(width(_name(report)) for report in suite.cases)
     for at, case in enumerate(suite.cases):
         yield _case_line(suite, at, case, widest, color)
         yield from _why(case, 1 if suite.baseline else MAX_FAILURES)
@@ -232,12 +232,12 @@ def _pieces(word: str, most: int) -> Iterator[str]:
 def _confusion_lines(table: Confusion) -> Iterator[str]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns, more = _columns(table)
-    labels = [short_name(each, MAX_LABEL) for each in columns]
+    labels = [short_name(column, MAX_LABEL) for column in columns]
     rows = [short_name(each.expected, MAX_LABEL) for each in table.rows]
     left = max(width(each) for each in (*rows, "belongs to"))
     yield f"  {'belongs to':<{left}}  {'  '.join(labels)}{'  others' if more else ''}  (loaded)"
     for name, row in zip(rows, table.rows, strict=True):
-        cells = [f"{row.loaded.get(each, 0):>{width(label)}}" for each, label in zip(columns, labels, strict=True)]
+        cells = [f"{row.loaded.get(column, 0):>{width(label)}}" for column, label in zip(columns, labels, strict=True)]
         others = [f"{sum(row.loaded.get(each, 0) for each in more):>6}"] if more else []
         yield f"  {name}{' ' * (left - width(name))}  {'  '.join((*cells, *others))}"
 
@@ -255,21 +255,21 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
         if room < 0:
             break
         kept.append(name)
-    shown = [each for each in table.columns if each in fixed or each in kept]
+    shown = [column for column in table.columns if column in fixed or column in kept]
     return shown, [each for each in most if each not in kept]
 
 
 def offered_lines(suite: SuiteReport) -> Iterator[str]:
     """Yield in how many attempts of agents the skill was listed, and in how many it was loaded: two different facts."""
-    attempts = [each for case in suite.cases for each in case.attempts if each.agent is not None]
+    attempts = [attempt for case in suite.cases for attempt in case.attempts if attempt.agent is not None]
     if not attempts or suite.routing is None:
         return
     own = suite.routing.own
-    facts = [each.agent for each in attempts if each.agent is not None]
-    seen = [each for each in facts if each.listed is not None]
+    facts = [attempt.agent for attempt in attempts if attempt.agent is not None]
+    seen = [fact for fact in facts if fact.listed is not None]
     listed = f"{sum(own in (each.listed or ()) for each in seen)} of {len(seen)}" if seen else "not seen"
-    yield f"  not offered  {sum(each.outcome == 'not offered' for each in attempts)} of {len(attempts)}"
-    yield f"  listed {listed}, loaded {sum(own in each.loaded for each in facts)} of {len(facts)}"
+    yield f"  not offered  {sum(attempt.outcome == 'not offered' for attempt in attempts)} of {len(attempts)}"
+    yield f"  listed {listed}, loaded {sum(own in fact.loaded for fact in facts)} of {len(facts)}"
 
 
 def short_name(name: str, most: int) -> str:
@@ -290,28 +290,30 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
         return
     for case in suite.cases:
         belongs = routing.belongs.get(case.case.name, "")
-        loads = Counter(name for each in case.attempts for name in loaded_skills(each) or () if name != routing.own)
+        loads = Counter(
+            name for attempt in case.attempts for name in loaded_skills(attempt) or () if name != routing.own
+        )
         name = belongs or next((name for name, _ in loads.most_common(1)), "")
         if name and belongs != routing.own:
             yield f"  {short_name(name, MAX_LABEL)}: {_name(case)} (loaded {loads[name]} of {len(case.attempts)})"
 
 
-def comparison_lines(each: Compared) -> Iterator[str]:
+def comparison_lines(compared: Compared) -> Iterator[str]:
     """Yield the difference with its interval and the verdict, its basis, and the costs of both sides."""
-    comparison = each.comparison
-    names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
-    head = f"lift of {short_name(each.skill, MAX_LABEL)}" if each.skill else names
+    comparison = compared.comparison
+    names = f"{safe(compared.path)}: {safe(compared.first)} against {safe(compared.second)}"
+    head = f"lift of {short_name(compared.skill, MAX_LABEL)}" if compared.skill else names
     yield f"{head}: {'' if comparison.p is None else f'{difference_words(comparison)}: '}{comparison.verdict}"
-    yield f"  {basis_words(each)}"
+    yield f"  {basis_words(compared)}"
     if comparison.p is None or comparison.is_open:
-        for reason, times in each.reasons[:MAX_REASONS]:
+        for reason, times in compared.reasons[:MAX_REASONS]:
             yield f"    {times}× {safe(str(reason))}"
-    yield from (f"  {words}" for words in _sides(each))
+    yield from (f"  {words}" for words in _sides(compared))
 
 
-def basis_words(each: Compared) -> str:
+def basis_words(compared: Compared) -> str:
     """Return what a verdict rests on: the test, or which attempts were measured where they are too few."""
-    return _lacking(each) if each.comparison.p is None else _test(each.comparison)
+    return _lacking(compared) if compared.comparison.p is None else _test(compared.comparison)
 
 
 def difference_words(comparison: Comparison) -> str:
@@ -342,21 +344,21 @@ def _p(value: float) -> str:
     return f"{value:.2g}" if value >= 0.0001 else "0.0001 or less"
 
 
-def _lacking(each: Compared) -> str:
+def _lacking(compared: Compared) -> str:
     """Return which attempts were measured, where they are too few."""
-    names = ("with it", "without") if each.skill else ("of the first", "of the second")
-    counts = (f"{count} of {of} {name}" for (count, of), name in zip(each.comparison.measured, names, strict=True))
+    names = ("with it", "without") if compared.skill else ("of the first", "of the second")
+    counts = (f"{count} of {of} {name}" for (count, of), name in zip(compared.comparison.measured, names, strict=True))
     return f"measured: {', '.join(counts)}; 80 % of both are needed"
 
 
-def _sides(each: Compared) -> Iterator[str]:
+def _sides(compared: Compared) -> Iterator[str]:
     """Yield the costs of both sides; of two models or versions only those not in their own blocks."""
-    names = ("with it", "without") if each.skill else ("first", "second")
-    if each.skill:
-        rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in each.sides)
-        said = zip(rates, map(side_cost, (side.cost for side in each.sides)), names, strict=True)
+    names = ("with it", "without") if compared.skill else ("first", "second")
+    if compared.skill:
+        rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in compared.sides)
+        said = zip(rates, map(side_cost, (side.cost for side in compared.sides)), names, strict=True)
         yield ", ".join(" ".join(words) for words in said)
-    took = [_took(side) for side in each.sides]
+    took = [_took(side) for side in compared.sides]
     if all(took):
         yield f"a run takes {'; '.join(f'{words} {name}' for words, name in zip(took, names, strict=True))}"
 
@@ -395,14 +397,14 @@ def tests_json(report: Report) -> dict[str, Plain]:
     attempts = report.attempts
     return {
         "passed": report.ok,
-        "suites": [_suite_object(each) for each in report.suites],
-        "comparisons": [_comparison_object(each) for each in report.comparisons],
+        "suites": [_suite_object(suite) for suite in report.suites],
+        "comparisons": [_comparison_object(comparison) for comparison in report.comparisons],
         "total": {
-            "cases": sum(len(each.cases) for each in report.suites),
+            "cases": sum(len(suite.cases) for suite in report.suites),
             "runs": len(attempts),
-            "calls": sum(each.facts.calls for each in attempts),
-            "kept": sum(each.kept for each in attempts),
-            "not_measured": sum(not each.measured for each in attempts),
+            "calls": sum(attempt.facts.calls for attempt in attempts),
+            "kept": sum(attempt.kept for attempt in attempts),
+            "not_measured": sum(not attempt.measured for attempt in attempts),
             "cost": report.cost,
             "grading": report.grading,
         },
@@ -412,9 +414,9 @@ def tests_json(report: Report) -> dict[str, Plain]:
 def tests_jsonl(report: Report) -> str:
     """Return one line for each case of each suite, then one for each confusion table and for each comparison."""
     lines = [dump(_case_object(suite, at, case)) for suite in report.suites for at, case in enumerate(suite.cases)]
-    routed = (each for each in report.suites if each.routing is not None)
+    routed = (suite for suite in report.suites if suite.routing is not None)
     lines += [dump({"path": each.path, "routing": _routing_object(each)}) for each in routed]
-    return "\n".join((*lines, *(dump(_comparison_object(each)) for each in report.comparisons)))
+    return "\n".join((*lines, *(dump(_comparison_object(comparison)) for comparison in report.comparisons)))
 
 
 def _suite_object(suite: SuiteReport) -> dict[str, Plain]:
@@ -431,7 +433,7 @@ def _suite_object(suite: SuiteReport) -> dict[str, Plain]:
         **({"label": suite.label} if suite.label else {}),
         **({"routing": _routing_object(suite)} if suite.routing is not None else {}),
         **({"unavailable": list(suite.unavailable)} if suite.unavailable else {}),
-        "cases": [_case_object(suite, at, each, alone=False) for at, each in enumerate(suite.cases)],
+        "cases": [_case_object(suite, at, case, alone=False) for at, case in enumerate(suite.cases)],
     }
 
 
@@ -441,7 +443,7 @@ def _routing_object(suite: SuiteReport) -> dict[str, Plain]:
     if table is None or suite.routing is None:
         return {}
     rows: list[Plain] = [{"expected": row.expected, "loaded": dict(row.loaded)} for row in table.rows]
-    requests = {each.case.name: suite.routing.expected(each.case.name) for each in suite.cases}
+    requests = {case.case.name: suite.routing.expected(case.case.name) for case in suite.cases}
     return {"skill": table.own, "offered": list(table.offered), "confusion": rows, "expected": requests}
 
 
@@ -468,7 +470,7 @@ def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool =
         "interval": [interval.low, interval.high],
         "method": interval.method,
         "cost": case.cost,
-        "attempts": [_attempt_object(each) for each in case.attempts],
+        "attempts": [_attempt_object(attempt) for attempt in case.attempts],
     }
 
 
@@ -500,15 +502,15 @@ def _attempt_object(attempt: Attempt) -> dict[str, Plain]:
     return found
 
 
-def _comparison_object(each: Compared) -> dict[str, Plain]:
-    comparison = each.comparison
+def _comparison_object(compared: Compared) -> dict[str, Plain]:
+    comparison = compared.comparison
     interval = comparison.difference.interval
     bounds = None if interval is None else [interval.low, interval.high]
-    sides = [_side_object(side) for side in each.sides]
+    sides = [_side_object(side) for side in compared.sides]
     found: dict[str, Plain] = {
-        "path": each.path,
-        "first": each.first,
-        "second": each.second,
+        "path": compared.path,
+        "first": compared.first,
+        "second": compared.second,
         "difference": {"value": comparison.difference.value, "interval": bounds, "method": "sign-flip"},
         "verdict": comparison.verdict,
         "more": comparison.enough_cases,
@@ -521,11 +523,11 @@ def _comparison_object(each: Compared) -> dict[str, Plain]:
         "cases_differing": comparison.cases_differing,
         "measured": dict(zip(("first", "second"), map(list, comparison.measured), strict=True)),
         "enough_cases": comparison.enough_cases,
-        "reasons": [{"kind": why.kind, "message": why.message, "attempts": times} for why, times in each.reasons],
+        "reasons": [{"kind": why.kind, "message": why.message, "attempts": times} for why, times in compared.reasons],
         "sides": dict(zip(("first", "second"), sides, strict=True)),
     }
-    if each.skill:
-        found["lift"] = {"skill": each.skill, **dict(zip(("with", "without"), sides, strict=True))}
+    if compared.skill:
+        found["lift"] = {"skill": compared.skill, **dict(zip(("with", "without"), sides, strict=True))}
     return found
 
 

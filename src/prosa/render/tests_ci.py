@@ -22,7 +22,7 @@ def tests_junit(report: Report) -> str:
     """Return the report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and
     `cost`."""
     suites = [line for suite in report.suites for line in _junit_suite(suite)]
-    suites += [line for each in report.comparisons for line in _junit_comparison(each)]
+    suites += [line for comparison in report.comparisons for line in _junit_comparison(comparison)]
     tests, failures, errors = (
         sum(line.startswith(start) for line in suites) for start in ("    <testcase", "      <failure", "      <error")
     )
@@ -69,7 +69,7 @@ def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
     case, outcome = suite.cases[at], suite.outcome(at)
     if outcome == "passed":
         return None
-    traces = (each.trace for each in case.attempts if each.trace and not each.passed)
+    traces = (attempt.trace for attempt in case.attempts if attempt.trace and not attempt.passed)
     text = "\n".join(filter(None, (case.case.place, *_often(case), *traces)))
     if outcome == "failed":
         headline = next((str(failure) for failure, _ in case.failures), "below what is required")
@@ -86,38 +86,38 @@ def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
     return _Verdict(element, f"required: {suite.requirement.text}", f"{rate_name(suite)} {gate_words(suite)}")
 
 
-def _junit_comparison(each: Compared) -> Iterator[str]:
+def _junit_comparison(compared: Compared) -> Iterator[str]:
     """Yield a lift as a case with properties, and another comparison if it is a problem."""
-    verdict = _comparison_verdict(each)
-    if not each.skill and verdict is None:
+    verdict = _comparison_verdict(compared)
+    if not compared.skill and verdict is None:
         return
-    difference = each.comparison.difference
+    difference = compared.comparison.difference
     interval = difference.interval
-    p = each.comparison.p_adjusted
+    p = compared.comparison.p_adjusted
     properties = {
-        "lift" if each.skill else "difference": "" if difference.value is None else f"{difference.value:.4f}",
+        "lift" if compared.skill else "difference": "" if difference.value is None else f"{difference.value:.4f}",
         "interval": "" if interval is None else f"{interval.low:.4f} {interval.high:.4f}",
         "method": "sign-flip",
         "p": "" if p is None else f"{p:.6f}",
-        "verdict": each.comparison.verdict,
-        "cost": _property(each.sides[0].cost),
-        "cost-without" if each.skill else "cost-second": _property(each.sides[1].cost),
+        "verdict": compared.comparison.verdict,
+        "cost": _property(compared.sides[0].cost),
+        "cost-without" if compared.skill else "cost-second": _property(compared.sides[1].cost),
     }
-    place = f"{each.path} · lift" if each.skill else each.path
-    yield from _junit_case(place, _title(each), properties, verdict, "")
+    place = f"{compared.path} · lift" if compared.skill else compared.path
+    yield from _junit_case(place, _title(compared), properties, verdict, "")
 
 
-def _title(each: Compared) -> str:
-    return f"lift of {each.skill}" if each.skill else f"{each.first} against {each.second}"
+def _title(compared: Compared) -> str:
+    return f"lift of {compared.skill}" if compared.skill else f"{compared.first} against {compared.second}"
 
 
-def _comparison_verdict(each: Compared) -> _Verdict | None:
+def _comparison_verdict(compared: Compared) -> _Verdict | None:
     """Return the message about a problematic comparison; None for any other."""
-    verdict = each.comparison.verdict
-    text = "\n".join(comparison_lines(each))
+    verdict = compared.comparison.verdict
+    text = "\n".join(comparison_lines(compared))
     if verdict == "worse":
-        return _Verdict("failure", f"{_title(each)}: worse", text)
-    return _Verdict("error", f"{_title(each)}: not measured", text) if verdict == NOT_MEASURED else None
+        return _Verdict("failure", f"{_title(compared)}: worse", text)
+    return _Verdict("error", f"{_title(compared)}: not measured", text) if verdict == NOT_MEASURED else None
 
 
 def _property(cost: float | None) -> str:
@@ -164,6 +164,8 @@ def tests_github(report: Report) -> str:
                 lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
         if (verdict := _gate_verdict(suite)) is not None:
             lines.append(command("error", suite.path, 1, verdict.message, verdict.text))
-    verdicts = ((each, _comparison_verdict(each)) for each in report.comparisons)
-    lines += [command("error", each.path, 1, said.message, said.text) for each, said in verdicts if said is not None]
+    verdicts = ((comparison, _comparison_verdict(comparison)) for comparison in report.comparisons)
+    lines += [
+        command("error", compared.path, 1, said.message, said.text) for compared, said in verdicts if said is not None
+    ]
     return "\n".join(lines)

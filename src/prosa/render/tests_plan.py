@@ -22,14 +22,14 @@ def plan_json(plan: TestPlan) -> dict[str, Plain]:
         "max_cost": None if plan.cap is None else float(plan.cap),
         "sides": [
             {
-                "path": each.path,
-                "label": each.label,
-                "attempts": each.attempts,
-                "calls": each.calls.as_list(),
-                "tokens": each.tokens.as_list(),
-                "cost": each.cost.as_list(),
+                "path": side.path,
+                "label": side.label,
+                "attempts": side.attempts,
+                "calls": side.calls.as_list(),
+                "tokens": side.tokens.as_list(),
+                "cost": side.cost.as_list(),
             }
-            for each in plan.sides
+            for side in plan.sides
         ],
         "notes": list(plan.notes),
         "power": power_json(plan.powers),
@@ -39,9 +39,9 @@ def plan_json(plan: TestPlan) -> dict[str, Plain]:
 def plan_text(plan: TestPlan) -> str:
     """Return the same for people."""
     lines: list[str] = []
-    for each in plan.sides:
-        lines += wrapped(f"{safe(each.path)} · {safe(each.label)}" if each.label else safe(each.path))
-        lines += [f"  {words}" for words in _plan_lines(each.attempts, each.calls, each.tokens, each.cost)]
+    for side in plan.sides:
+        lines += wrapped(f"{safe(side.path)} · {safe(side.label)}" if side.label else safe(side.path))
+        lines += [f"  {words}" for words in _plan_lines(side.attempts, side.calls, side.tokens, side.cost)]
     if len(plan.sides) > 1:
         lines += [
             "together",

@@ -29,10 +29,10 @@ def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False, brief
     """Return all diagnostics, a blank line between them; an empty text for none. Those at the positions ``brief`` are
     one line each."""
     pieces: list[str] = []
-    for at, each in enumerate(diagnostics):
+    for at, diagnostic in enumerate(diagnostics):
         if at:
             pieces.append("\n" if at in brief and at - 1 in brief else "\n\n")
-        pieces.append(render_headline(each, color=color) if at in brief else "\n".join(_lines(each, color)))
+        pieces.append(render_headline(diagnostic, color=color) if at in brief else "\n".join(_lines(diagnostic, color)))
     return "".join(pieces)
 
 
@@ -43,7 +43,7 @@ def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:
 
 def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """Return the last line: the number of diagnostics by severity, and of checked documents."""
-    counts = Counter(each.severity for each in diagnostics)
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     found = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
     checked = _count(files, ("document", "documents"))
     if not found:
@@ -53,7 +53,7 @@ def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
 
 def render_statistics(diagnostics: Sequence[Diagnostic]) -> str:
     """Return one line for every rule that found something, most frequent first."""
-    counts = Counter((each.code, each.rule, each.severity.value) for each in diagnostics)
+    counts = Counter((diagnostic.code, diagnostic.rule, diagnostic.severity.value) for diagnostic in diagnostics)
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return "\n".join(f"{count:>6}  {code}  {severity:<7}  {rule}" for (code, rule, severity), count in rows)
 
@@ -70,28 +70,28 @@ def _count(number: int, words: tuple[str, str]) -> str:
     return f"{number} {words[number != 1]}"
 
 
-def _lines(each: Diagnostic, color: bool) -> Iterator[str]:
-    line, column = each.start
-    place = _paint(f"{safe(each.path)}:{line}:{column}:", _BOLD, color)
-    severity = _paint(each.severity.value, _COLORS[each.severity], color)
-    yield f"{place} {each.code} {severity}: {safe(each.message)} [{each.rule}]"
+def _lines(diagnostic: Diagnostic, color: bool) -> Iterator[str]:
+    line, column = diagnostic.start
+    place = _paint(f"{safe(diagnostic.path)}:{line}:{column}:", _BOLD, color)
+    severity = _paint(diagnostic.severity.value, _COLORS[diagnostic.severity], color)
+    yield f"{place} {diagnostic.code} {severity}: {safe(diagnostic.message)} [{diagnostic.rule}]"
     gutter = " "
-    if each.source.text and each.source.quotable:
-        shown = excerpt(each.source, each.span)
+    if diagnostic.source.text and diagnostic.source.quotable:
+        shown = excerpt(diagnostic.source, diagnostic.span)
         gutter = " " * len(str(shown.line))
         yield f"{gutter} {_dim('|', color)}"
         yield f"{_dim(f'{shown.line} |', color)} {shown.text}".rstrip()
-        yield f"{gutter} {_dim('|', color)} {_paint(shown.carets, _COLORS[each.severity], color)}"
-    for annotation in each.annotations:
-        yield f"{gutter} {_dim('=', color)} see {_place(each, annotation)}: {safe(annotation.message)}"
-    for note in each.notes:
+        yield f"{gutter} {_dim('|', color)} {_paint(shown.carets, _COLORS[diagnostic.severity], color)}"
+    for annotation in diagnostic.annotations:
+        yield f"{gutter} {_dim('=', color)} see {_place(diagnostic, annotation)}: {safe(annotation.message)}"
+    for note in diagnostic.notes:
         yield f"{gutter} {_dim('=', color)} help: {safe(note)}"
-    if each.fix:
-        yield f"{gutter} {_dim('=', color)} fix: {safe(each.fix.message)} ({each.fix.applicability.value})"
+    if diagnostic.fix:
+        yield f"{gutter} {_dim('=', color)} fix: {safe(diagnostic.fix.message)} ({diagnostic.fix.applicability.value})"
 
 
-def _place(each: Diagnostic, annotation: Annotation) -> str:
-    source = annotation.source or each.source
+def _place(diagnostic: Diagnostic, annotation: Annotation) -> str:
+    source = annotation.source or diagnostic.source
     line, column = source.position(annotation.span.start)
     return f"{safe(source.path)}:{line}:{column}"
 

@@ -91,7 +91,7 @@ def _arrow(url: str, target: str, title: str) -> str:
 def _actions(node: SiteNode) -> Iterator[str]:
     for action in node.actions:
         parts = [f"{action.get('method', '')} {action.get('url', '')}".strip(), str(action.get("title", ""))]
-        yield safe(f"  {action.get('id') or '(no id)'}  {'  '.join(each for each in parts if each)}")
+        yield safe(f"  {action.get('id') or '(no id)'}  {'  '.join(part for part in parts if part)}")
         if needs := "; ".join(_needs(action)):
             yield safe(f"    {needs}")
 
@@ -133,17 +133,19 @@ def request_text(request: Request, *, show: bool = False) -> str:
 def skill_lines(index: SkillsIndex, form: str) -> Iterator[str]:
     """Yield the skills that a site offers."""
     if form == "json":
-        yield dump({"skills": [_skill(each) for each in index.entries], "complaints": list(index.complaints)}, indent=2)
+        yield dump(
+            {"skills": [_skill(entry) for entry in index.entries], "complaints": list(index.complaints)}, indent=2
+        )
         return
-    width = max((len(each.name) for each in index.entries), default=0)
-    yield from (f"{each.name:<{width}}  {safe(each.description)}" for each in index.entries)
+    width = max((len(entry.name) for entry in index.entries), default=0)
+    yield from (f"{entry.name:<{width}}  {safe(entry.description)}" for entry in index.entries)
 
 
-def fetched_line(each: FetchedSkill, form: str) -> str:
+def fetched_line(skill: FetchedSkill, form: str) -> str:
     """Return what became of a skill that was asked for."""
     if form == "json":
-        return dump({**_skill(each.entry), "status": each.state, "note": each.note or None})
-    return safe(f"{each.state:<7}  {each.entry.name}" + (f": {each.note}" if each.note else ""))
+        return dump({**_skill(skill.entry), "status": skill.state, "note": skill.note or None})
+    return safe(f"{skill.state:<7}  {skill.entry.name}" + (f": {skill.note}" if skill.note else ""))
 
 
 def _skill(entry: SkillEntry) -> dict[str, Value]:

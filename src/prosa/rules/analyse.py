@@ -55,12 +55,12 @@ def _analysed(
     readings: Sequence[DialectReading[object]], hints: Sequence[Hints], files: Files | None, now: datetime | None
 ) -> list[Analysis]:
     environments = [
-        Environment(RecordingFiles(files) if files is not None else None, now, agent_place=each.agents)
-        for each in hints
+        Environment(RecordingFiles(files) if files is not None else None, now, agent_place=hint.agents)
+        for hint in hints
     ]
     found = [_problems(*each) for each in zip(readings, environments, strict=True)]
-    names = [anchors(each.document) for each in readings]
-    links = [local_links(each.document) for each in readings]
+    names = [anchors(reading.document) for reading in readings]
+    links = [local_links(reading.document) for reading in readings]
     facts = [_facts(*each) for each in zip(readings, names, links, strict=True)]
     return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
 
@@ -97,7 +97,7 @@ def _analysis(
         suppressions=find_suppressions(reading.front, reading.document),
         strict=reading.strictness(),
         depends=record,
-        lasting=not environment.asked_time and all(each.rule != INTERNAL for each in problems),
+        lasting=not environment.asked_time and all(problem.rule != INTERNAL for problem in problems),
         imports=program is not None and bool(program.imports),
         source=source,
         reading=reading,
@@ -183,9 +183,11 @@ def anchors(document: Document) -> frozenset[str]:
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces and _OWN_SIGN.search(text) else []
     own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
-    own += [each.text for each in document.headings if "[[" in each.text] if document.wikilinks else []
+    own += [heading.text for heading in document.headings if "[[" in heading.text] if document.wikilinks else []
     may_label = "=" in text and _LABEL_END in text
-    labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if may_label else []
+    labels = (
+        [found[1] for paragraph in document.paragraphs if (found := _LABEL.match(paragraph.text))] if may_label else []
+    )
     signs = (*_ADDS, *_BRACED_ADDS) if braces else _ADDS
     added = ["*"] if any(rare in text and sign in text for rare, sign in signs) else []
     blocks = (f"^{name}" for name in document.block_names)
@@ -195,22 +197,22 @@ def anchors(document: Document) -> frozenset[str]:
 def _links(document: Document) -> Iterator[LocalLink]:
     text = document.source.text
 
-    def local(each: InlinePlace) -> LocalLink | None:
-        if each.empty and not each.image:
+    def local(place: InlinePlace) -> LocalLink | None:
+        if place.empty and not place.image:
             return None
-        if "{" in text[each.start : each.end] and "{{" in text[each.start : each.end]:
+        if "{" in text[place.start : place.end] and "{{" in text[place.start : place.end]:
             return None  # a template action, which the parser saw masked
-        return _local(each.destination, each.start, each.end, each.image)
+        return _local(place.destination, place.start, place.end, place.image)
 
     written = document.of_places("local links", _is_local, local, _moved)
-    for each in document.definitions:
-        if _is_local(each.destination):
-            span = each.destination_span or each.span
+    for definition in document.definitions:
+        if _is_local(definition.destination):
+            span = definition.destination_span or definition.span
             if "{{" not in text[span.start : span.end]:
-                written.append(_local(each.destination, span.start, span.end, False))
+                written.append(_local(definition.destination, span.start, span.end, False))
     if written and "{" in text and _COMMENT in text:
         commented = _commented(text)
-        return (each for each in written if each.start not in commented)
+        return (link for link in written if link.start not in commented)
     return iter(written)
 
 
@@ -223,8 +225,8 @@ def _local(destination: str, start: int, end: int, embedded: bool) -> LocalLink:
 def _moved(links: Sequence[LocalLink | None], by: int) -> list[LocalLink | None]:
     """Return links that lie some characters further on."""
     return [
-        LocalLink(each.target, each.fragment, each.start + by, each.end + by, each.embedded) if each else None
-        for each in links
+        LocalLink(link.target, link.fragment, link.start + by, link.end + by, link.embedded) if link else None
+        for link in links
     ]
 
 

@@ -152,7 +152,7 @@ class Analyzer(Struct, frozen=True):
         found = self._sampled(items)
         if found is None:
             return self._shared_out(items)
-        rest = [each for each in items if each[0] not in found]
+        rest = [item for item in items if item[0] not in found]
         for some in _at_once(rest):
             found |= self._kept_of(some)
         missing = [each for each in rest if each[0] not in found]
@@ -162,7 +162,7 @@ class Analyzer(Struct, frozen=True):
 
     def _made_here(self, items: Sequence[Item]) -> list[Analysis]:
         """Return the analyses that this process fetches or makes."""
-        return [each for some in _at_once(items) for each in self._taken_in(some, self.make(some))]
+        return [analysis for some in _at_once(items) for analysis in self._taken_in(some, self.make(some))]
 
     def _sampled(self, items: Sequence[Item]) -> dict[Path, Analysis] | None:
         """Return what is kept of a sample; None if that is less than half of it."""
@@ -191,20 +191,22 @@ class Analyzer(Struct, frozen=True):
         done = chain([_make(jobs[0])], self.workers.map(_make, jobs[1:]))
         for some, made in zip(chunks, done, strict=True):
             by_real.update(zip((real for real, _ in some), self._taken_in(some, made), strict=True))
-        self._remember(stamps, {str(real): each.digest for real, each in by_real.items()})
+        self._remember(stamps, {str(real): analysis.digest for real, analysis in by_real.items()})
         return [by_real[real] for real, _ in items]
 
     def _taken_in(self, items: Sequence[Item], made: Sequence[NewAnalysis]) -> list[Analysis]:
         """Unpack analyses from other processes, and cache new ones."""
         if self.store is not None:
-            self.store.put({each.key: each.row for each in made if each.key and each.row is not None})
+            self.store.put(
+                {analysis.key: analysis.row for analysis in made if analysis.key and analysis.row is not None}
+            )
         if self.progress is not None:
             self.progress(len(items))
         unpacked = (
-            each.analysis or from_row(each.row or "", str(path), lasting=each.key is not None)
-            for (_, path), each in zip(items, made, strict=True)
+            analysis.analysis or from_row(analysis.row or "", str(path), lasting=analysis.key is not None)
+            for (_, path), analysis in zip(items, made, strict=True)
         )
-        return [each for each in unpacked if each is not None]
+        return [analysis for analysis in unpacked if analysis is not None]
 
     def _fetched(self, items: Sequence[Item]) -> list[Analysis | SourceText]:
         """For each document what was kept, or its text where nothing was."""
@@ -212,7 +214,7 @@ class Analyzer(Struct, frozen=True):
             return self._texts(items)
         stamps = self._stamps(items)
         digests = dict(self.store.digests(stamps)) if stamps else {}
-        missing = [each for each in items if str(each[0]) not in digests]
+        missing = [item for item in items if str(item[0]) not in digests]
         read = dict(zip((real for real, _ in missing), self._texts(missing), strict=True))
         hashed = {str(real): each.digest for real, each in read.items() if isinstance(each, SourceText)}
         self._remember(stamps, hashed)
@@ -302,7 +304,7 @@ def _at_once(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def _chunked(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
     """Return a sample of all items, then the rest of them in chunks of neighbours."""
     step = -(-len(items) // size)
-    rest = [each for at, each in enumerate(items) if at % step]
+    rest = [item for at, item in enumerate(items) if at % step]
     return [items[::step], *(rest[start : start + size] for start in range(0, len(rest), size))]
 
 
@@ -378,7 +380,7 @@ def facts_beside(
     new = replace(analyzer, keep=False, progress=None).analyses([*missing, *linked], known) if missing or linked else {}
     _keep(sighted, seen, kept, new, analyzer, store)
     found = {real: seen.facts.get(real) or new[real].facts for real in seen.names if _is_readable(real, seen, new)}
-    return found | {real: each.facts for real, each in new.items() if each.readable and real not in found}
+    return found | {real: analysis.facts for real, analysis in new.items() if analysis.readable and real not in found}
 
 
 def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:
@@ -390,7 +392,7 @@ def _looked_up(sighted: Sighted, kept: FactsRow, known: Collection[Path], analyz
     seen, rows, hinted = _Seen({}, {}, {}), kept.by_path, _hinted_alike(kept, analyzer)
     apart, left_out = (
         frozenset(map(str, sighted.apart)),
-        {*map(str, known), *(sighted.top + each for each in sighted.links)},
+        {*map(str, known), *(sighted.top + link for link in sighted.links)},
     )
     for folder, stamps in sighted.stamps.items():
         for name in sorted(stamps):
@@ -443,7 +445,7 @@ def _keep(
     if not _hinted_alike(kept, analyzer):  # the hints of those that were looked up are the same
         there = {path for real, path in seen.names.items() if real in seen.facts}
     try:
-        old = {path: each for path, each in kept.by_path.items() if path in there}
+        old = {path: facts for path, facts in kept.by_path.items() if path in there}
         text = to_facts_row(FactsRow(old | fresh, analyzer.hinted))
     except NotPlain:
         return

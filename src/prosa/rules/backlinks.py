@@ -66,7 +66,7 @@ class Backlinks(Struct, eq=False):
         old = self._asked(real, before) if before is not None else frozenset()
         self.relations.pop(real, None)
         if facts is not None and corpus.relations:
-            found = tuple(_plain(each) for each in relations_in(corpus, facts))
+            found = tuple(_plain(ref) for ref in relations_in(corpus, facts))
             self.relations |= {real: found} if found else {}
         new = self._asked(real, facts) if facts is not None else frozenset()
         for label in old - new:
@@ -78,7 +78,9 @@ class Backlinks(Struct, eq=False):
 
     def _asked(self, real: Path, facts: DocumentFacts) -> frozenset[str]:
         folder = real.parent.as_posix()
-        return frozenset(label for each in self.references(real, facts) for label in labels_asked(folder, each))
+        return frozenset(
+            label for reference in self.references(real, facts) for label in labels_asked(folder, reference)
+        )
 
 
 def relations_in(corpus: Corpus, facts: DocumentFacts) -> Iterator[Ref]:
@@ -87,7 +89,7 @@ def relations_in(corpus: Corpus, facts: DocumentFacts) -> Iterator[Ref]:
         front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
     except FileProblem:
         return
-    known = {each.span.start for each in facts.refs}
+    known = {ref.span.start for ref in facts.refs}
     yield from (ref for ref in relation_refs(front.fields, corpus.relations) if ref.span.start not in known)
 
 
@@ -99,9 +101,9 @@ def _plain(ref: Ref) -> Reference:
 def references_in(facts: DocumentFacts) -> Iterator[Reference]:
     """Yield what a document refers to, with its links and images, each place once. Lines are not known here."""
     places: set[tuple[int, RefKind]] = set()
-    for each in facts.refs:
-        places.add((each.span.start, each.kind))
-        yield _plain(each)
+    for ref in facts.refs:
+        places.add((ref.span.start, ref.kind))
+        yield _plain(ref)
     if facts.dialect == "mdh":  # its links are among what the dialect refers to
         return
     for link in facts.links:

@@ -87,8 +87,8 @@ def baseline_text(entries: Entries) -> str:
 def entries_of(found: Sequence[Diagnostic], paths: Sequence[str]) -> Entries:
     """Return the entries for diagnostics, each at its path."""
     entries: dict[str, Counter[Key]] = {}
-    for each, path in zip(found, paths, strict=True):
-        entries.setdefault(path, Counter())[_key(each)] += 1
+    for diagnostic, path in zip(found, paths, strict=True):
+        entries.setdefault(path, Counter())[_key(diagnostic)] += 1
     return entries
 
 
@@ -107,13 +107,13 @@ def split(
     left = {path: Counter(entries[path]) for path in entries}
     new: list[Diagnostic] = []
     known: list[Diagnostic] = []
-    for each, path in zip(found, paths, strict=True):
-        counts, key = left.get(names.get(path, path)), _key(each)
+    for diagnostic, path in zip(found, paths, strict=True):
+        counts, key = left.get(names.get(path, path)), _key(diagnostic)
         if counts is not None and counts[key] > 0:
             counts[key] -= 1
-            known.append(each)
+            known.append(diagnostic)
         else:
-            new.append(each)
+            new.append(diagnostic)
     judged = {*checked, *gone, *names.values()}
     return Split(tuple(new), tuple(known), sum(sum(left[path].values()) for path in left if path in judged))
 
@@ -129,9 +129,9 @@ def count(entries: Entries) -> int:
     return sum(sum(counts.values()) for counts in entries.values())
 
 
-def _key(each: Diagnostic) -> Key:
-    line = " ".join(each.source.lines.line_text(each.start.line).split()) if each.source.text else ""
-    return each.rule, sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+def _key(diagnostic: Diagnostic) -> Key:
+    line = " ".join(diagnostic.source.lines.line_text(diagnostic.start.line).split()) if diagnostic.source.text else ""
+    return diagnostic.rule, sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def _renamed(found: Entries, entries: Entries, gone: Collection[str]) -> dict[str, str]:

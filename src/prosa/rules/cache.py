@@ -224,8 +224,15 @@ def from_facts_row(text: str) -> FactsRow:
 def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str]) -> str:
     """Return what was found in programs that were checked together, and what was read for it. Raises `NotPlain`."""
     rows = (
-        _ProgramRow(str(each.real), each.path, each.digest, _plain(each.problems), each.rules, each.suppressions)
-        for each in findings
+        _ProgramRow(
+            str(finding.real),
+            finding.path,
+            finding.digest,
+            _plain(finding.problems),
+            finding.rules,
+            finding.suppressions,
+        )
+        for finding in findings
     )
     return _written(_GroupRow({**record}, tuple(rows)))
 
@@ -236,8 +243,10 @@ def from_group_row(text: str) -> tuple[tuple[ProgramFindings, ...], Mapping[str,
     if row is None:
         return None
     found = (
-        ProgramFindings(Path(each.real), each.path, each.digest, each.problems, each.rules, each.suppressions)
-        for each in row.programs
+        ProgramFindings(
+            Path(program.real), program.path, program.digest, program.problems, program.rules, program.suppressions
+        )
+        for program in row.programs
     )
     return tuple(found), row.record
 
@@ -263,7 +272,7 @@ def _decoder(form: type[_T]) -> Decoder[_T]:
 
 
 def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    if any(annotation.source is not None for each in problems for annotation in each.annotations):
+    if any(annotation.source is not None for problem in problems for annotation in problem.annotations):
         raise NotPlain("an annotation in another document")
     return problems
 
@@ -283,7 +292,7 @@ def _is_plain(value: _T) -> bool:
 
 
 def _frozen_values(values: dict[str, Value]) -> dict[str, Plain]:
-    return {key: _frozen(each) for key, each in values.items()}
+    return {key: _frozen(value) for key, value in values.items()}
 
 
 def _frozen(value: Value) -> Plain:

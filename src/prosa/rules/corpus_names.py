@@ -222,8 +222,8 @@ class CorpusNames(Struct, eq=False):
             return PathState("document", document)
         suffix = suffix_of(path)
         if is_page(path, suffix):
-            sources = (by_path.get(each) for each in page_sources(path, suffix))
-            made_of = next((each for each in sources if each is not None), None)
+            sources = (by_path.get(source) for source in page_sources(path, suffix))
+            made_of = next((source for source in sources if source is not None), None)
             if made_of is not None or suffix in PAGE_SUFFIXES:
                 return PathState("document", made_of) if made_of is not None else PathState("unknown")
         if path.endswith("/") and path.rstrip("/") in by_path:
@@ -273,9 +273,9 @@ def _rests_on(basis: Basis, before: DocumentFacts | None, after: DocumentFacts |
     if before is None or after is None:
         return _comes_with(basis, before or after)
     if basis == "wikilinks":
-        return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
+        return [wikilink.target for wikilink in before.wikilinks] != [wikilink.target for wikilink in after.wikilinks]
     if basis == "links":
-        return [each.target for each in before.links] != [each.target for each in after.links]
+        return [link.target for link in before.links] != [link.target for link in after.links]
     if basis == "ids":
         return _ids(before) != _ids(after)
     if basis == "hosts":
@@ -310,7 +310,7 @@ NO_IDS = 2
 def _ids(facts: DocumentFacts) -> list[str]:
     """Return the ids of a document and those that it names, apart from each other, and its dialect."""
     own = [each.name for each in facts.defs if each.kind == "id"]
-    return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
+    return [facts.dialect, *own, "", *(ref.target for ref in facts.refs if ref.kind == "id")]
 
 
 def _called(facts: DocumentFacts) -> tuple[object, ...]:
@@ -322,7 +322,7 @@ def _said(facts: DocumentFacts) -> tuple[object, ...]:
     """Return what a file of a host says to be called and to import, and its lines with numbers, without the places."""
     extra = cast("Mapping[str, Sequence[tuple[object, ...]]]", facts.extra)
     imports, figures = (extra.get(each, ()) for each in ("imports", "figures"))
-    return facts.dialect, extra.get("name", ())[:1], [each[0] for each in imports], [each[:2] for each in figures]
+    return facts.dialect, extra.get("name", ())[:1], [each[0] for each in imports], [figure[:2] for figure in figures]
 
 
 def _names(space: str, real: Path, facts: DocumentFacts) -> Iterator[str]:

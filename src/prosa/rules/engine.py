@@ -73,7 +73,7 @@ class Checked(Struct, frozen=True):
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that fail a check."""
-        return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR)
 
     def of(self, source: SourceText) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of one document."""
@@ -81,8 +81,8 @@ class Checked(Struct, frozen=True):
         return self.diagnostics[first : bisect_right(self.diagnostics, source.path, lo=first, key=_path)]
 
 
-def _path(each: Diagnostic) -> str:
-    return each.path
+def _path(diagnostic: Diagnostic) -> str:
+    return diagnostic.path
 
 
 def check_documents(
@@ -157,11 +157,11 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     findings = check_groups(seen, analyzer)
     found = {real: list(analysis.problems) for real, analysis in seen.items()}
     others: dict[Path, ProgramFindings] = {}
-    for each in findings:
-        if each.real in found:
-            found[each.real] += each.problems
+    for finding in findings:
+        if finding.real in found:
+            found[finding.real] += finding.problems
         else:
-            others[each.real] = each
+            others[finding.real] = finding
     corpus = corpus_of(seen, analyzer, scope or CorpusScope(), profile)
     if scope is not None and scope.grounds is not None:
         _take_down(scope.grounds, seen)
@@ -174,10 +174,10 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     for real, analysis in seen.items():
         if found[real] or analysis.suppressions:
             diagnostics += diagnosed_in(analysis, found[real], known, analyzer, profile, real)
-    for real, each in others.items():
-        source = each.source or present_text(Path(each.path), each.digest, analyzer)
+    for real, finding in others.items():
+        source = finding.source or present_text(Path(finding.path), finding.digest, analyzer)
         if source is not None:  # else it is another program by now
-            diagnostics += ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
+            diagnostics += ranked(list(finding.problems), known, finding.suppressions, source, profile.policy(real))
     documents = tuple(
         CheckedDocument(real, analysis.reading, profile.policy(real, analysis.strict).strict)
         for real, analysis in seen.items()
@@ -216,7 +216,7 @@ def present_text(path: Path, digest: str, analyzer: Analyzer) -> SourceText | No
 
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
     """Return the facts of the documents, and of those beside them when that matters."""
-    entries: dict[Path, DocumentFacts] = {real: each.facts for real, each in seen.items() if each.readable}
+    entries: dict[Path, DocumentFacts] = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = scope.complete
     metas: dict[Path, DocumentFacts] = {}
     files = analyzer.files
@@ -263,12 +263,12 @@ def _asking(corpus: Corpus, grounds: Grounds) -> Corpus:
 
 def _take_down(grounds: Grounds, seen: Mapping[Path, Analysis]) -> None:
     """Note what the findings of single documents rest on, beside the document itself."""
-    for each in seen.values():
-        if not each.lasting or not each.digest or each.imports:
+    for analysis in seen.values():
+        if not analysis.lasting or not analysis.digest or analysis.imports:
             grounds.is_whole = False
             return
-        if each.depends:
-            grounds.record |= {name: was for name, was in each.depends.items() if name != each.facts.path}
+        if analysis.depends:
+            grounds.record |= {name: was for name, was in analysis.depends.items() if name != analysis.facts.path}
 
 
 def _beside(
@@ -289,7 +289,7 @@ def _facts_of(
 ) -> dict[Path, DocumentFacts]:
     """Return the facts of documents that are not ``known``, of those that can be read."""
     found = replace(analyzer, keep=False, progress=None).analyses(paths, known)
-    return {real: each.facts for real, each in found.items() if each.readable}
+    return {real: analysis.facts for real, analysis in found.items() if analysis.readable}
 
 
 def _names_others(real: Path, facts: DocumentFacts, files: Files) -> bool:
@@ -299,7 +299,7 @@ def _names_others(real: Path, facts: DocumentFacts, files: Files) -> bool:
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
     if named or has_id or facts.wikilinks:
         return True
-    images = (each.target for each in facts.links if each.embedded and each.target and "/" not in each.target)
+    images = (link.target for link in facts.links if link.embedded and link.target and "/" not in link.target)
     return any(not files.exists(real.parent / name) for name in images)
 
 
@@ -324,9 +324,9 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     facts that may come from the cache (X10)."""
     dialects = dialects_of(corpus)
     asked = {corpus.entries[real].dialect for real in corpus.asked or corpus.entries if real in corpus.entries}
-    for each in corpus_checks(dialects):
-        if each.rule.dialect in asked:
-            yield from found_in_corpus(each, corpus)
+    for bound in corpus_checks(dialects):
+        if bound.rule.dialect in asked:
+            yield from found_in_corpus(bound, corpus)
     for real in corpus.asked or corpus.entries:
         for problem in check_among(corpus, real, dialects):
             yield real, problem
@@ -353,7 +353,7 @@ def is_asked_alike(dialect: DialectName, before: frozenset[DialectName], now: fr
 def _checks_of(dialects: frozenset[DialectName], dialect: DialectName) -> tuple[Bound[AmongCheck], ...]:
     """Return the rules for a document of one of some dialects."""
     return tuple(
-        each for each in among_checks(dialects) if each.rule.dialect not in _OWN or each.rule.dialect == dialect
+        bound for bound in among_checks(dialects) if bound.rule.dialect not in _OWN or bound.rule.dialect == dialect
     )
 
 

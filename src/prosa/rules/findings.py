@@ -64,7 +64,7 @@ class Analysis(PartlyCompared, Struct, frozen=True):
     @property
     def readable(self) -> bool:
         """Whether the document could be read."""
-        return not any(each.rule == UNREADABLE for each in self.problems)
+        return not any(problem.rule == UNREADABLE for problem in self.problems)
 
 
 def unreadable(problem: FileProblem) -> Analysis:

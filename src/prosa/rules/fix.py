@@ -98,61 +98,61 @@ class _Work(Struct):
         if changed != chosen:
             self.diagnostics = tuple(self.recheck(self.texts, None))
         else:
-            self.diagnostics = tuple(each for found in after.values() for each in found)
+            self.diagnostics = tuple(diagnostic for found in after.values() for diagnostic in found)
         return bool(changed) or bool(chosen)
 
     def _applied(self, path: str, fixes: Sequence[Diagnostic]) -> str:
         """Return the text after all of these fixes, and with the hash of it that it keeps."""
         source = fixes[0].source
-        edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
+        edits = dict.fromkeys(edit for fix in fixes for edit in _edits(fix))
         return with_kept_hash(
             source, apply_edits(source.text, with_line_ends(edits, source.text, crlf=self.crlf[path]))
         )
 
     def _by_path(self, diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
         found: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
-        for each in diagnostics:
-            found.setdefault(each.path, []).append(each)
+        for diagnostic in diagnostics:
+            found.setdefault(diagnostic.path, []).append(diagnostic)
         return found
 
     def _choose(self) -> dict[str, list[Diagnostic]]:
         """Fix that do not overlap, by path. The first in the document wins; equal edits count once."""
         chosen: dict[str, list[Diagnostic]] = {}
         for path, found in self._by_path(self.diagnostics).items():
-            if path in self.reals and (some := _apart(each for each in found if self._may_fix(each))):
+            if path in self.reals and (some := _apart(diagnostic for diagnostic in found if self._may_fix(diagnostic))):
                 chosen[path] = some
         return chosen
 
-    def _may_fix(self, each: Diagnostic) -> bool:
-        allowed = each.fix is not None and (self.unsafe or each.fix.applicability is Applicability.SAFE)
-        return allowed and (each.path, *_key(each)) not in self.dropped
+    def _may_fix(self, diagnostic: Diagnostic) -> bool:
+        allowed = diagnostic.fix is not None and (self.unsafe or diagnostic.fix.applicability is Applicability.SAFE)
+        return allowed and (diagnostic.path, *_key(diagnostic)) not in self.dropped
 
     def _sorted_out(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> list[Diagnostic]:
         """Return the fixes that do no harm alone; all of them when they do none together, else the first."""
         good: list[Diagnostic] = []
-        for each in fixes[:MAX_TRIED]:
-            complaint = self._tried(path, [each], before)
+        for fix in fixes[:MAX_TRIED]:
+            complaint = self._tried(path, [fix], before)
             if complaint is None:
-                good.append(each)
+                good.append(fix)
             else:
-                self.dropped[(path, *_key(each))] = Dropped(each, complaint)
+                self.dropped[(path, *_key(fix))] = Dropped(fix, complaint)
         if len(good) > 1 and self._tried(path, good, before) is not None:
             return good[:1]
         return good
 
     def _tried(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> str | None:
         real = self.reals[path]
-        alone = all(rule_named(each.rule).scope != "corpus" for each in fixes)
+        alone = all(rule_named(fix.rule).scope != "corpus" for fix in fixes)
         found = self.recheck({**self.texts, real: self._applied(path, fixes)}, (real,) if alone else None)
-        return _complaint(fixes, before, [each for each in found if each.path == path])
+        return _complaint(fixes, before, [diagnostic for diagnostic in found if diagnostic.path == path])
 
 
-def _key(each: Diagnostic) -> _Key:
-    return each.rule, each.message
+def _key(diagnostic: Diagnostic) -> _Key:
+    return diagnostic.rule, diagnostic.message
 
 
-def _edits(each: Diagnostic) -> tuple[Edit, ...]:
-    return each.fix.edits if each.fix is not None else ()
+def _edits(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+    return diagnostic.fix.edits if diagnostic.fix is not None else ()
 
 
 def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -160,11 +160,13 @@ def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     chosen: list[Diagnostic] = []
     taken: list[Span] = []
     edits: set[Edit] = set()
-    for each in sorted(diagnostics, key=lambda each: min((edit.span for edit in _edits(each)), default=each.span)):
-        own = _edits(each)
+    for diagnostic in sorted(
+        diagnostics, key=lambda each: min((edit.span for edit in _edits(each)), default=each.span)
+    ):
+        own = _edits(diagnostic)
         new = [edit for edit in own if edit not in edits]
         if own and all(_is_free(edit.span, taken) for edit in new) and len(set(own)) == len(own):
-            chosen.append(each)
+            chosen.append(diagnostic)
             edits.update(new)
             taken += [edit.span for edit in new]
             taken.sort()
@@ -217,9 +219,9 @@ def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after:
 def _reader_errors(diagnostics: Iterable[Diagnostic]) -> Counter[_Key]:
     """Return the errors that readers report."""
     return Counter(
-        _key(each)
-        for each in diagnostics
-        if each.severity is Severity.ERROR and rule_named(each.rule).scope == "reader"
+        _key(diagnostic)
+        for diagnostic in diagnostics
+        if diagnostic.severity is Severity.ERROR and rule_named(diagnostic.rule).scope == "reader"
     )
 
 
@@ -266,7 +268,7 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
     problem = next(iter(_not_understood(reading)), None)
     if problem is not None:
         return Formatted(None, problem)
-    errors = Counter(each.rule for each in _errors(reading))
+    errors = Counter(error.rule for error in _errors(reading))
     crlf = ends_lines_with_crlf(source.text)
     for _ in range(MAX_ROUNDS):
         edits = reading.format_edits(options)
@@ -279,7 +281,7 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
             return Formatted(text)
         digest = sha256(text.encode("utf-8", "replace")).hexdigest()
         reading = open_document(replace(source, text=text, digest=digest), hints)
-        if Counter(each.rule for each in _errors(reading)) - errors:
+        if Counter(error.rule for error in _errors(reading)) - errors:
             return Formatted(None, reason="its normal form would not read back; please report this")
     return Formatted(None, reason="it has no stable normal form; please report this")
 
@@ -287,9 +289,11 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
 def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """Return the errors that readers report under any profile."""
     found = dict.fromkeys((*reading.front.problems, *reading.problems))
-    return tuple(each for each in found if (each.severity or rule_named(each.rule).severity) is Severity.ERROR)
+    return tuple(
+        problem for problem in found if (problem.severity or rule_named(problem.rule).severity) is Severity.ERROR
+    )
 
 
 def _not_understood(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """Return the errors after which a part of the document was not understood."""
-    return tuple(each for each in _errors(reading) if each.rule not in HARMLESS)
+    return tuple(error for error in _errors(reading) if error.rule not in HARMLESS)

@@ -64,7 +64,7 @@ def _as_reference(ref: Ref, target: str) -> Reference:
 
 
 def _several(ref: Ref, found: Resolution[NamedDocument], corpus: Corpus) -> Finding:
-    named = ", ".join(corpus.entries[each.real].path for each in found.targets[:MAX_NAMED])
+    named = ", ".join(corpus.entries[target.real].path for target in found.targets[:MAX_NAMED])
     more = ", …" if len(found.targets) > MAX_NAMED else ""
     note = "write as much of the path as makes it one: `[[folder/name]]`"
     return Finding(f"`{shown(ref.target)}` may be any of {named}{more}", ref.span, (note,))

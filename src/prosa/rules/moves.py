@@ -60,8 +60,8 @@ def ends_of(path: str, renames: Sequence[Renamed]) -> Mapping[str, str]:
     age = {commit: at for at, commit in enumerate(dict.fromkeys(each.commit for each in renames))}
     found: dict[str, str] = {}
     at: dict[str, int] = {path: len(age)}
-    for each in reversed(renames):
-        if age[each.commit] < at.get(each.before, -1):
-            at[each.after] = max(age[each.commit], at.get(each.after, -1))
-            found[each.after] = each.commit
+    for rename in reversed(renames):
+        if age[rename.commit] < at.get(rename.before, -1):
+            at[rename.after] = max(age[rename.commit], at.get(rename.after, -1))
+            found[rename.after] = rename.commit
     return found

@@ -67,8 +67,11 @@ def diagnosed(
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """By path, place and code, each once: the same findings always print in the same order."""
     unique: dict[tuple[str, int, int, str, str], Diagnostic] = {}
-    for each in diagnostics:
-        unique.setdefault((each.path, each.span.start, each.span.end, each.code, each.message), each)
+    for diagnostic in diagnostics:
+        unique.setdefault(
+            (diagnostic.path, diagnostic.span.start, diagnostic.span.end, diagnostic.code, diagnostic.message),
+            diagnostic,
+        )
     return tuple(unique[key] for key in sorted(unique))
 
 
@@ -232,13 +235,13 @@ class Profile(Struct, frozen=True):
         matching = self._matching(real)
         select = self.select or self.settings.select
         if select and not self.select:
-            select = (*select, *(name for each in matching for name in each.select))
-        ignored = (*self.ignore, *self.settings.ignore, *(name for each in matching for name in each.ignore))
+            select = (*select, *(name for settings in matching for name in settings.select))
+        ignored = (*self.ignore, *self.settings.ignore, *(name for settings in matching for name in settings.ignore))
         return Policy(self._strict(matching, asked), select, ignored)
 
     def _strict(self, matching: tuple[GlobSettings, ...], asked: bool | None) -> bool:
         """Return the first strictness that is set: by flag, document, glob, or project."""
-        by_glob = [each.strict for each in matching if each.strict is not None]
+        by_glob = [settings.strict for settings in matching if settings.strict is not None]
         project = self.settings.strict if self.settings else None
         said = (self.strict, asked, by_glob[-1] if by_glob else None, project)
         return next((each for each in said if each is not None), False)
@@ -246,7 +249,7 @@ class Profile(Struct, frozen=True):
     def _matching(self, real: Path) -> tuple[GlobSettings, ...]:
         per_glob = self.settings.per_glob if self.settings else ()
         path = self._below_root(real) if per_glob else ""
-        return tuple(each for each in per_glob if _fits(each.glob, path))
+        return tuple(settings for settings in per_glob if _fits(settings.glob, path))
 
     def _below_root(self, real: Path) -> str:
         if self.root is not None and real.is_relative_to(self.root):

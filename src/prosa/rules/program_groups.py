@@ -98,7 +98,7 @@ def _groups(seen: Mapping[Path, Analysis]) -> Iterator[Group]:
         name = real.as_posix()
         if analysis.facts.dialect == "markdownlang" and name in parents:
             members.setdefault(_top(parents, name), []).append((real, Path(analysis.facts.path), analysis.digest))
-    yield from (Group(tuple(each)) for each in members.values())
+    yield from (Group(tuple(member)) for member in members.values())
 
 
 def _top(parents: dict[str, str], name: str) -> str:
@@ -130,7 +130,7 @@ def _check(job: tuple[Group, Analyzer]) -> tuple[tuple[ProgramFindings, ...], di
     files = RecordingFiles(analyzer.files)
     paths = [path for _, path, _ in group.members]
     _, findings = check_programs(paths, files)
-    return tuple(replace(each, source=None) for each in findings), files.record
+    return tuple(replace(finding, source=None) for finding in findings), files.record
 
 
 def _kept(group: Group, analyzer: Analyzer) -> tuple[ProgramFindings, ...] | None:

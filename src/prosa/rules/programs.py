@@ -38,7 +38,7 @@ class CheckedProgram(Struct, frozen=True):
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that fail a check."""
-        return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR)
 
     def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
         """Return what keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
@@ -46,7 +46,7 @@ class CheckedProgram(Struct, frozen=True):
         An import that was not opened because of `--root` is not an error of the document, but a run would miss a tool.
         """
         stops = ("everything",) if verb == "render" else ("everything", "run")
-        return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)
+        return tuple(diagnostic for diagnostic in self.diagnostics if rule_named(diagnostic.rule).stops in stops)
 
 
 def check_program(
@@ -66,8 +66,8 @@ def check_program(
     closure, findings = check_programs([path], files, outside=outside)
     policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
     found: list[Diagnostic] = []
-    for each in findings:
-        found += diagnosed(each.problems, each.source or SourceText("", each.path), policy)
+    for finding in findings:
+        found += diagnosed(finding.problems, finding.source or SourceText("", finding.path), policy)
     return CheckedProgram(closure, ordered(found))
 
 

@@ -164,9 +164,11 @@ def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files
             yield from diagnosed(found.problems, replace(found.source, path=str(shown)), Policy())
             continue
         span = span_of(spans, (*inside, "schemas", glob))
-        yield from diagnosed(tuple(Problem(RULE, each.message, span) for each in found.problems), source, Policy())
+        yield from diagnosed(
+            tuple(Problem(RULE, problem.message, span) for problem in found.problems), source, Policy()
+        )
 
 
 def _named(problems: Iterable[Problem], lead: str) -> Iterator[Problem]:
-    for each in problems:
-        yield Problem(RULE, f"{lead}: {each.message}" if lead else each.message, each.span, each.notes)
+    for problem in problems:
+        yield Problem(RULE, f"{lead}: {problem.message}" if lead else problem.message, problem.span, problem.notes)

@@ -40,7 +40,7 @@ class Readers(Struct, Generic[_Question], eq=False):
         if isinstance(known, set):
             known.discard(real)
         elif isinstance(known, tuple):
-            known = self._known[question] = tuple(each for each in known if each != real)
+            known = self._known[question] = tuple(path for path in known if path != real)
         if not known or known == real:
             del self._known[question]
 

@@ -49,7 +49,7 @@ _sets: dict[str, RuleSet[object]] = {}
 @cache
 def document_checks(dialect: DialectName) -> tuple[Bound[DocumentCheck[object]], ...]:
     """Return the rules of one document that hold in a dialect."""
-    return tuple(each for rules in _sets_of(dialect, corpus=False) for each in _in_order(rules.documents))
+    return tuple(bound for rules in _sets_of(dialect, corpus=False) for bound in _in_order(rules.documents))
 
 
 @cache
@@ -64,14 +64,14 @@ def program_checks() -> tuple[Bound[ProgramCheck], ...]:
 def corpus_checks(dialects: frozenset[DialectName]) -> tuple[Bound[CorpusCheck], ...]:
     """Return the rules of many documents, where there are documents of these dialects."""
     sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
-    return tuple(each for rules in sets for each in _in_order(rules.corpora))
+    return tuple(bound for rules in sets for bound in _in_order(rules.corpora))
 
 
 @cache
 def among_checks(dialects: frozenset[DialectName]) -> tuple[Bound[AmongCheck], ...]:
     """Return the rules of one document among others, where there are documents of these dialects."""
     sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
-    return tuple(each for rules in sets for each in _in_order(rules.among))
+    return tuple(bound for rules in sets for bound in _in_order(rules.among))
 
 
 def rule_named(name: str) -> Rule:
@@ -87,7 +87,7 @@ def rule_named(name: str) -> Rule:
 
 def rules_of(problems: Iterable[Problem]) -> tuple[Rule, ...]:
     """Return the rules that problems are about, each once."""
-    return tuple(rule_named(name) for name in dict.fromkeys(each.rule for each in problems))
+    return tuple(rule_named(name) for name in dict.fromkeys(problem.rule for problem in problems))
 
 
 @cache

@@ -102,7 +102,7 @@ class ResidentCorpus(Struct, eq=False):
     def _is_linked(self, real: Path) -> bool:
         """Return whether a node may have a link to a file."""
         nodes = (facts for facts in self._entries.values() if facts.dialect == _SITES)
-        return any(real.name in each.target for facts in nodes for each in facts.refs)
+        return any(real.name in ref.target for facts in nodes for ref in facts.refs)
 
     def _is_of_skill(self, real: Path) -> bool:
         """Return whether a file is an evaluation file with its skill present."""
@@ -112,7 +112,7 @@ class ResidentCorpus(Struct, eq=False):
     def _of_skill(self, real: Path) -> list[Path]:
         """Return the evaluation files of the skill at a path, which come and go with it."""
         names = (CASES, *TRIGGERS) if dialect_of_file_name(real.name) == "skill_md" else ()
-        return [each for each in map(real.parent.joinpath, names) if self.analyzer.files.exists(each)]
+        return [path for path in map(real.parent.joinpath, names) if self.analyzer.files.exists(path)]
 
     def _is_orphan(self, real: Path) -> bool:
         """Return whether a file is an evaluation file whose skill is gone."""
@@ -154,7 +154,7 @@ class ResidentCorpus(Struct, eq=False):
             self.seen[real] = analysis
             return
         known = [*self.seen.items()]
-        at = next((at for at, (each, _) in enumerate(known) if _order(each) > _order(real)), len(known))
+        at = next((at for at, (path, _) in enumerate(known) if _order(path) > _order(real)), len(known))
         self.seen.clear()
         self.seen.update([*known[:at], (real, analysis), *known[at:]])
 
@@ -166,24 +166,24 @@ class ResidentCorpus(Struct, eq=False):
         if facts is not None and real in self._entries:
             self._entries[real] = facts
         elif facts is not None or real in self._entries:
-            readable = {each: analysis.facts for each, analysis in self.seen.items() if analysis.readable}
+            readable = {path: analysis.facts for path, analysis in self.seen.items() if analysis.readable}
             self._entries.clear()
             self._entries.update(readable)
 
     def _note_readings(self, real: Path, analysis: Analysis | None, before: Iterable[Path]) -> None:
         """Note which other files the problems of a document rest on."""
-        for each in before:
-            self._readers.discard(each, real)
-        for each in files_of(analysis.depends, self.analyzer.files) if analysis is not None else ():
-            if each != real:
-                self._readers.add(each, real)
+        for path in before:
+            self._readers.discard(path, real)
+        for path in files_of(analysis.depends, self.analyzer.files) if analysis is not None else ():
+            if path != real:
+                self._readers.add(path, real)
 
     def _count(self, real: Path, before: DocumentFacts | None, after: DocumentFacts | None) -> None:
         """Count the changes of the inputs of corpus rules (`RuleSet.corpus`). Moved places in a document do not count,
         unless such a rule points at one."""
         if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
             return
-        for dialect in {each.dialect for each in (before, after) if each is not None}:
+        for dialect in {facts.dialect for facts in (before, after) if facts is not None}:
             self._versions[dialect] = self._versions.get(dialect, 0) + 1
         if before is None or after is None or _shape(before) != _shape(after):
             self._versions[""] = self._versions.get("", 0) + 1
@@ -220,7 +220,7 @@ class ResidentCorpus(Struct, eq=False):
         before, self._judged = self._judged, dialects
         if before == dialects:
             return set()
-        changed = {each for each in dialects | before if not is_asked_alike(each, before, dialects)}
+        changed = {dialect for dialect in dialects | before if not is_asked_alike(dialect, before, dialects)}
         return {real for real, facts in self._entries.items() if facts.dialect in changed}
 
     def _judge_all(self, dialects: frozenset[DialectName]) -> set[Path]:
@@ -229,13 +229,13 @@ class ResidentCorpus(Struct, eq=False):
         rules = corpus_checks(dialects)
         for gone in self._whole.keys() - {each.rule.name for each in rules}:
             touched.update(self._whole.pop(gone)[1])
-        for each in rules:
-            rule = each.rule
+        for bound in rules:
+            rule = bound.rule
             version = tuple(self._versions.get(name or "", 0) for name in ("", rule.dialect))
             if rule.name in self._whole and self._whole[rule.name][0] == version:
                 continue
             found: dict[Path, list[Problem]] = {}
-            for real, problem in found_in_corpus(each, self.corpus):
+            for real, problem in found_in_corpus(bound, self.corpus):
                 found.setdefault(real, []).append(problem)
             before = self._whole.get(rule.name, (version, {}))[1]
             touched.update(real for real in {*before, *found} if before.get(real) != found.get(real))
@@ -248,9 +248,9 @@ class ResidentCorpus(Struct, eq=False):
             return set()
         self._groups = check_again(self.seen, self.analyzer, self._groups, changed)
         before = self._programs
-        self._programs = {each.real: each for group in self._groups.values() for each in group.findings}
-        for each in self._programs.values():
-            self._rules |= {rule.name: rule for rule in each.rules}
+        self._programs = {finding.real: finding for group in self._groups.values() for finding in group.findings}
+        for program in self._programs.values():
+            self._rules |= {rule.name: rule for rule in program.rules}
         either = before.keys() | self._programs.keys()
         return {real for real in either if before.get(real) != self._programs.get(real)}
 
@@ -266,7 +266,7 @@ class ResidentCorpus(Struct, eq=False):
         analysis, program = self.seen.get(real), self._programs.get(real)
         problems = [*program.problems] if program is not None else []
         if analysis is not None:
-            whole = (each for _, found in self._whole.values() for each in found.get(real, ()))
+            whole = (problem for _, found in self._whole.values() for problem in found.get(real, ()))
             problems = [*analysis.problems, *problems, *self._among.get(real, ()), *whole]
             self._rules |= {rule.name: rule for rule in analysis.rules}
         known = analysis or program
@@ -285,14 +285,14 @@ class ResidentCorpus(Struct, eq=False):
 def _share_anchors(facts: Iterable[ReadFacts]) -> None:
     """Let equal anchors be one text: many documents have a heading of the same name. A set that is made of another one
     has no room to grow."""
-    for each in facts:
-        force_setattr(each, "anchors", frozenset({*map(intern, each.anchors)}))
+    for fact in facts:
+        force_setattr(fact, "anchors", frozenset({*map(intern, fact.anchors)}))
 
 
 def _order(real: Path) -> tuple[tuple[int, str], ...]:
     """Return where a walk meets a document: those of a folder by name, before those of the folders in it."""
     *folders, name = real.parts
-    return (*((1, each) for each in folders), (0, name))
+    return (*((1, folder) for folder in folders), (0, name))
 
 
 def _only_moved(before: DocumentFacts | None, after: DocumentFacts | None) -> bool:
@@ -305,7 +305,7 @@ def _only_moved(before: DocumentFacts | None, after: DocumentFacts | None) -> bo
 def _unplaced(facts: DocumentFacts) -> list[object]:
     """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
-    links = [[replace(each, start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
+    links = [[replace(link, start=0, end=0) for link in some] for some in (facts.links, facts.wikilinks)]
     return [facts.path, names, links, facts.anchors, _without_pairs(cast("dict[str, Plain]", facts.extra))]
 
 

@@ -377,7 +377,7 @@ class RuleSet(Struct, Generic[M], eq=False):
 
     def part_among(self, of: "DocumentCheck[M]") -> "Callable[[AmongCheck], AmongCheck]":
         """Declare the part of a one-document rule that depends on other documents."""
-        return _binding(self.among, next(each.rule for each in self.documents if each.check is of))
+        return _binding(self.among, next(document.rule for document in self.documents if document.check is of))
 
     def load(self, *, corpus: bool) -> None:
         """Load the modules with the rules of many documents, or the others."""

@@ -54,11 +54,11 @@ def find_suppressions(front: FrontReading, document: "Document") -> tuple[Suppre
 def _bounded(found: Iterable[Suppression]) -> Iterator[Suppression]:
     """Yield those that are read; names count as well."""
     left = MAX_SUPPRESSIONS
-    for each in found:
+    for suppression in found:
         if left <= 0:
             return
-        yield replace(each, names=each.names[:left])
-        left -= max(1, len(each.names))
+        yield replace(suppression, names=suppression.names[:left])
+        left -= max(1, len(suppression.names))
 
 
 def _in_body(document: "Document") -> Iterator[Suppression]:
@@ -129,11 +129,11 @@ def _line_end(source: SourceText, offset: int) -> int:
 
 def _blocks(document: "Document") -> tuple[Span, ...]:
     """Return the blocks of a document by their start, the longer first."""
-    spans = [each.span for each in document.paragraphs]
-    spans += [each.span for each in document.headings]
-    spans += [each.span for each in document.fences]
-    spans += [each.span for each in document.footnote_definitions]
-    spans += [each.span for each in document.html if each.block and not each.comment]
+    spans = [paragraph.span for paragraph in document.paragraphs]
+    spans += [heading.span for heading in document.headings]
+    spans += [fence.span for fence in document.fences]
+    spans += [definition.span for definition in document.footnote_definitions]
+    spans += [html.span for html in document.html if html.block and not html.comment]
     spans += [*document.indented_code, *document.quotes, *document.lists]
     return tuple(sorted(spans, key=lambda span: (span.start, -span.end)))
 
@@ -239,9 +239,9 @@ def apply_suppressions(
     def is_suppressed(problem: Problem) -> bool:
         return _is_suppressed(problem, known.get(problem.rule) or rule_named(problem.rule), suppressions, used)
 
-    left = [each for each in problems if not is_suppressed(each)]
-    own = [each for suppression in suppressions for each in _complaints(suppression, used, source, wants)]
-    return left + [each for each in own if not is_suppressed(each)]
+    left = [problem for problem in problems if not is_suppressed(problem)]
+    own = [complaint for suppression in suppressions for complaint in _complaints(suppression, used, source, wants)]
+    return left + [problem for problem in own if not is_suppressed(problem)]
 
 
 def _is_suppressed(problem: Problem, rule: Rule, suppressions: tuple[Suppression, ...], used: set[Span]) -> bool:

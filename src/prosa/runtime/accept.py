@@ -31,7 +31,7 @@ def accept_input(program: Program, input_value: Value) -> Value:
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     raise InputRefused(
         f"the input of {program.name} is not valid: {first.pointer or '(root)'}: {first.message}{more}",
-        [(each.pointer, each.keyword, each.message) for each in problems],
+        [(problem.pointer, problem.keyword, problem.message) for problem in problems],
         hint=f"run: prosa run {program.file} --help" if program.file else "",
     )
 

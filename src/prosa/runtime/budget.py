@@ -278,7 +278,7 @@ class Budget(Struct):
         cached = replace(usage, cached_input_tokens=usage.input_tokens)
         written = replace(usage, written_input_tokens=usage.input_tokens)
         costs = (self.price(model_name, each, service) for each in (usage, cached, written))
-        return max(each for each in costs if each is not None)
+        return max(cost for cost in costs if cost is not None)
 
     async def reserve(self, quote: Quote, service: str | None) -> None:
         """Hold the worst case of a call. Raises `BudgetSpent` where it does not fit."""
@@ -453,7 +453,7 @@ def tokens_upper(request: ModelRequest) -> int:
     Tools and schema are counted as a template may write them out, indented and escaped.
     """
     messages = sum(map(message_upper, request.messages))
-    tools = sum(json_upper(each.name, each.description, each.parameters) + TOOL_BYTES for each in request.tools)
+    tools = sum(json_upper(tool.name, tool.description, tool.parameters) + TOOL_BYTES for tool in request.tools)
     schema = json_upper(request.output.name, request.output.schema) if request.output else 0
     parameters = json_upper(dict(request.parameters)) if request.parameters else 0
     return messages + tools + schema + parameters + len(request.model_name) + _REQUEST_BYTES
@@ -463,7 +463,7 @@ def message_upper(message: Message) -> int:
     """Return the same for one message."""
     texts = (message.content, message.name or "", message.tool_call_id or "", message.opaque)
     size = sum(map(_bytes, texts))
-    calls = sum(json_upper(each.id, each.name, each.arguments) + TOOL_BYTES for each in message.tool_calls)
+    calls = sum(json_upper(call.id, call.name, call.arguments) + TOOL_BYTES for call in message.tool_calls)
     return size + calls + MESSAGE_TOKENS + MESSAGE_BYTES
 
 
@@ -474,7 +474,7 @@ def _bytes(text: str) -> int:
 
 def json_upper(*values: Plain) -> int:
     """Return the same for values that a template may write as indented JSON."""
-    return sum(len(json.dumps(each, indent=4, default=dict)) for each in values)
+    return sum(len(json.dumps(value, indent=4, default=dict)) for value in values)
 
 
 def dollars(amount: Decimal) -> str:

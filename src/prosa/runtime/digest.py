@@ -45,7 +45,7 @@ def digest_of(value: Encodable) -> str:
 
 def request_digest(request: ModelRequest) -> str:
     """Return the digest of a request to a model: messages, tools, the form of the output and parameters."""
-    said = [{name: getattr(each, name) for name in _SAID} for each in request.messages]
+    said = [{name: getattr(message, name) for name in _SAID} for message in request.messages]
     return digest_of((said, request.tools, request.output, request.parameters))
 
 
@@ -75,7 +75,7 @@ def _content(program: Program) -> tuple[Encodable, ...]:
         program.input_schema,
         program.output_schema,
         [each.name for each in program.imports],
-        [_server(each) for each in program.servers],
+        [_server(server) for server in program.servers],
         program.sites,
         program.python,
         program.preferred,
@@ -84,7 +84,7 @@ def _content(program: Program) -> tuple[Encodable, ...]:
         program.parameters,
         program.instructions,
         program.rejections,
-        *([[replace(each, folder="", unavailable=()) for each in program.skills]] if program.skills else ()),
+        *([[replace(skill, folder="", unavailable=()) for skill in program.skills]] if program.skills else ()),
         *([{"mailbox": program.mailbox, "tickets": program.tickets}] if program.mailbox or program.tickets else ()),
     )
 

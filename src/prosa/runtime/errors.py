@@ -56,7 +56,7 @@ class ProgramRefused(RunError):
     def __init__(
         self, diagnostics: Sequence[Diagnostic], outcome: str = "the program has errors and was not run"
     ) -> None:
-        errors = [each for each in diagnostics if each.severity == "error"] or diagnostics
+        errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"] or diagnostics
         first = errors[0]
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         where = f"{first.path}:{first.start.line}"

@@ -86,10 +86,10 @@ async def _server_tools(program: Program, pool: ServerPool, notice: Callable[[st
     for server in program.servers:
         if server.tools is not None and server.waits:
             waiting = WaitingServer(pool, server, program.folder, notice)
-            tools += [McpTool(waiting.session, worded(server.name, each)) for each in server.tools]
+            tools += [McpTool(waiting.session, worded(server.name, tool)) for tool in server.tools]
         elif session is not None:
             running = partial(_running, session)
-            tools += [McpTool(running, each) for each in offered(server, session.tools, notice)]
+            tools += [McpTool(running, tool) for tool in offered(server, session.tools, notice)]
     return tools
 
 

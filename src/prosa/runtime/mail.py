@@ -59,7 +59,7 @@ def ticket_spec(spec: ToolSpec) -> ToolSpec:
 
 def _sending(program: Program) -> str:
     mailbox = program.mailbox
-    known = ", ".join(f"`{each}`" for each in program.addresses)
+    known = ", ".join(f"`{address}`" for address in program.addresses)
     words = "Sends a message to a mailbox and does not wait for an answer."
     words += (
         f" Mailboxes that you may write to: {known}." if known else " There is no mailbox that you may write to first."
@@ -362,7 +362,7 @@ def require_size(payload: str) -> None:
 
 def _holds(value: Value, part: str) -> bool:
     """Return whether a text in a value contains another, which is case-folded."""
-    return any(part in each.casefold() for each in _texts(value))
+    return any(part in text.casefold() for text in _texts(value))
 
 
 def _texts(value: Value) -> Iterator[str]:

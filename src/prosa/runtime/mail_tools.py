@@ -144,7 +144,7 @@ class ReceiveTool(SteadyTool, frozen=True):
             wait=given.get("wait"),
         )
         found = await self.mail.receive(wanted, self.tickets)
-        return ToolResult(as_json([each.for_model() for each in found]))
+        return ToolResult(as_json([record.for_model() for record in found]))
 
 
 class QueryTool(SteadyTool, frozen=True):
@@ -172,7 +172,7 @@ class QueryTool(SteadyTool, frozen=True):
             )
         except (ValueError, WhereError) as error:
             return _refused(str(error))
-        found = [each.for_query() for each in await self.mail.query(chosen)]
+        found = [record.for_query() for record in await self.mail.query(chosen)]
         return ToolResult(_fitting(found, self.limits.tool_result))
 
 

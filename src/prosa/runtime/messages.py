@@ -170,8 +170,8 @@ def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
     assistant messages are joined: services refuse two of them. Applied again it changes nothing.
     """
     all_of_it = tuple(written)
-    system = [each for each in all_of_it if each.role == "system"]
-    rest = join_neighbours((each for each in all_of_it if each.role != "system"), "assistant")
+    system = [message for message in all_of_it if message.role == "system"]
+    rest = join_neighbours((message for message in all_of_it if message.role != "system"), "assistant")
     if system and not rest:
         return (Message("user", joined(system).content),)
     return ((joined(system),) if system else ()) + rest
@@ -179,7 +179,7 @@ def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
 
 def join_neighbours(messages: Iterable[Message], role: Role) -> tuple[Message, ...]:
     """Return the messages with each run of neighbours of one role merged; all others unchanged."""
-    runs = groupby(messages, key=lambda each: each.role)
+    runs = groupby(messages, key=lambda message: message.role)
     return tuple(chain.from_iterable((joined(list(run)),) if of == role else run for of, run in runs))
 
 
@@ -191,9 +191,12 @@ def joined(messages: Sequence[Message]) -> Message:
     first = messages[0]
     if len(messages) == 1:
         return first
-    is_shared = len({each.name for each in messages}) == 1
-    texts = (each.content if is_shared or not each.name else f"{each.name}:\n{each.content}" for each in messages)
-    calls = tuple(call for each in messages for call in each.tool_calls)
+    is_shared = len({message.name for message in messages}) == 1
+    texts = (
+        message.content if is_shared or not message.name else f"{message.name}:\n{message.content}"
+        for message in messages
+    )
+    calls = tuple(call for message in messages for call in message.tool_calls)
     return Message(
         first.role, "\n\n".join(text for text in texts if text), calls, name=first.name if is_shared else None
     )

@@ -261,7 +261,7 @@ class Gate(Struct, eq=False):
         while self._sent and self._sent[0][0] <= now - WINDOW:
             self._sent.popleft()
         waits = [self._calls(now), self._tokens_left(now, tokens)]
-        return max((each for each in waits if each is not None), default=None)
+        return max((wait for wait in waits if wait is not None), default=None)
 
     def _calls(self, now: float) -> float | None:
         rpm = self.limits.rpm
@@ -327,4 +327,4 @@ class Gated(Struct, frozen=True):
 
 def _tokens(request: ModelRequest) -> int:
     """Return tokens of a request, about: what came is counted when it has come."""
-    return sum(len(each.content) for each in request.messages) // CHARACTERS_OF_TOKEN + 1
+    return sum(len(message.content) for message in request.messages) // CHARACTERS_OF_TOKEN + 1

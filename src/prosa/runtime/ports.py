@@ -182,7 +182,7 @@ class ServerConfig(PartlyShown, PartlyCompared, Struct, frozen=True):
     @property
     def waits(self) -> bool:
         """Whether its tools are completely declared, so that it only starts when one of them is called."""
-        return self.tools is not None and all(each.parameters is not None for each in self.tools)
+        return self.tools is not None and all(tool.parameters is not None for tool in self.tools)
 
 
 class ServerTool(Struct, frozen=True):

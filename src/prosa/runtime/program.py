@@ -90,17 +90,17 @@ class Program(Struct, frozen=True):
             return ()
         if self.mailbox.sends is not None:
             return self.mailbox.sends
-        return tuple(each.mailbox.name for each in self.imports if each.mailbox is not None)
+        return tuple(program.mailbox.name for program in self.imports if program.mailbox is not None)
 
     @property
     def unavailable(self) -> tuple[str, ...]:
         """What its skills ask for and cannot have here, in words."""
-        return tuple(f"{each.name} asks for {words}" for each in self.skills for words in each.unavailable)
+        return tuple(f"{skill.name} asks for {words}" for skill in self.skills for words in skill.unavailable)
 
     @property
     def uses_python(self) -> bool:
         """Whether the sandbox has a use: for code of the model, or for scripts of skills."""
-        return self.python or any(each.scripts for each in self.skills)
+        return self.python or any(skill.scripts for skill in self.skills)
 
     @property
     def has_tools(self) -> bool:

@@ -78,7 +78,7 @@ class KeptServers(Struct):
         """End all servers."""
         found = list(self._open.values())
         self._open.clear()
-        await asyncio.gather(*(each.stack.aclose() for each in found))
+        await asyncio.gather(*(shared.stack.aclose() for shared in found))
 
 
 class _Shared(Struct, eq=False):

@@ -77,18 +77,18 @@ def skills_text(skills: Sequence[Skill]) -> str:
 def _chosen_text(skills: Sequence[Skill]) -> str:
     return "\n\n".join(
         part
-        for each in skills
-        if each.chosen
-        for part in (preamble(each), "" if each.arguments is not None else each.text())
+        for skill in skills
+        if skill.chosen
+        for part in (preamble(skill), "" if skill.arguments is not None else skill.text())
         if part
     )
 
 
 def _offered_text(skills: Sequence[Skill]) -> str:
-    offered = [each for each in skills if not each.chosen]
+    offered = [skill for skill in skills if not skill.chosen]
     if not offered:
         return ""
-    return "\n".join((CHOOSE, "", *(f"- {each.name}: {_one_line(each.description)}" for each in offered)))
+    return "\n".join((CHOOSE, "", *(f"- {skill.name}: {_one_line(skill.description)}" for skill in offered)))
 
 
 def preamble(skill: Skill) -> str:
@@ -118,22 +118,22 @@ def skill_tools(
     skills: Sequence[Skill], files: SkillFiles | None, sandbox: Sandbox | None, limits: Limits
 ) -> Iterator[Tool]:
     """Yield the tools of a program with these skills: those of them that can have a use."""
-    offered = {each.name: each for each in skills if not each.chosen}
+    offered = {skill.name: skill for skill in skills if not skill.chosen}
     if offered:
         yield LoadTool(offered, load_spec(tuple(offered.values())))
-    if files is not None and (readable := {each.name: each for each in skills if each.files}):
+    if files is not None and (readable := {skill.name: skill for skill in skills if skill.files}):
         yield ReadTool(readable, files, read_spec(tuple(readable)), limits)
-    if sandbox is not None and (running := {each.name: each for each in skills if each.scripts}):
+    if sandbox is not None and (running := {skill.name: skill for skill in skills if skill.scripts}):
         yield ScriptTool(running, sandbox, run_spec(tuple(running.values())), limits)
 
 
 def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "python"], ToolSpec]]:
     """Yield the tool specifications, each with its kind."""
-    if offered := tuple(each for each in skills if not each.chosen):
+    if offered := tuple(skill for skill in skills if not skill.chosen):
         yield "skill", load_spec(offered)
-    if readable := tuple(each.name for each in skills if each.files):
+    if readable := tuple(skill.name for skill in skills if skill.files):
         yield "skill", read_spec(readable)
-    if running := tuple(each for each in skills if each.scripts):
+    if running := tuple(skill for skill in skills if skill.scripts):
         yield "python", run_spec(running)
 
 
@@ -156,9 +156,9 @@ def _spec(
 def load_spec(known: Sequence[Skill]) -> ToolSpec:
     """Return the tool that loads a skill."""
     fields: dict[str, Value] = {
-        "name": {"type": "string", "enum": [each.name for each in known], "description": "the name of the skill"}
+        "name": {"type": "string", "enum": [skill.name for skill in known], "description": "the name of the skill"}
     }
-    if any(each.arguments is not None for each in known):
+    if any(skill.arguments is not None for skill in known):
         fields["arguments"] = {"type": "string", "description": "what the skill is to be used on, in the user's words"}
     return _spec(LOAD_TOOL, "Loads a skill and gives its instructions.", (), fields, ["name"])
 
@@ -177,7 +177,7 @@ def read_spec(names: Sequence[str]) -> ToolSpec:
 
 def run_spec(skills: Sequence[Skill]) -> ToolSpec:
     """Return the tool that runs a script of a skill."""
-    scripts: list[Value] = list(dict.fromkeys(path for each in skills for path in each.scripts))
+    scripts: list[Value] = list(dict.fromkeys(path for skill in skills for path in skill.scripts))
     script: dict[str, Value] = {"type": "string", "description": "the path of the script below the folder of the skill"}
     if len(scripts) <= MAX_TOLD:
         script["enum"] = scripts
@@ -194,7 +194,7 @@ def run_spec(skills: Sequence[Skill]) -> ToolSpec:
         "stdin": {"type": "string", "description": "its standard input"},
         "files": {"type": "object", "additionalProperties": {"type": "string"}, "description": files},
     }
-    return _spec(RUN_TOOL, about, [each.name for each in skills], fields, ["script"])
+    return _spec(RUN_TOOL, about, [skill.name for skill in skills], fields, ["script"])
 
 
 if TYPE_CHECKING:  # arguments as they satisfy the schemas above

@@ -154,8 +154,8 @@ class _Reducing:
         """Return a reference as a pointer from the root, or None if its target is not sent unchanged."""
         located = self._references.locate(schema)
         if located is None or any(
-            KEYWORDS.get(each) != "enforced" or each in ("oneOf", "patternProperties")
-            for each in applicators(located[0])
+            KEYWORDS.get(applicator) != "enforced" or applicator in ("oneOf", "patternProperties")
+            for applicator in applicators(located[0])
         ):
             return {}
         return {"$ref": "#" + quote(format_pointer(located[0]), safe=f"{PATH_SAFE}?")}

@@ -263,7 +263,11 @@ def _only_alternative(alternatives: list[Value], value: Value) -> Value | None:
     """Return the alternative for values of this type, when there is exactly one."""
     if value is None:
         return None
-    fitting = [each for each in alternatives if isinstance(each, Mapping) and type_name(value) in _types(each)]
+    fitting = [
+        alternative
+        for alternative in alternatives
+        if isinstance(alternative, Mapping) and type_name(value) in _types(alternative)
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 

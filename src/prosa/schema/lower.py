@@ -130,9 +130,9 @@ def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
         return bool(choices) and all(isinstance(choice, dict) for choice in choices)
     for keyword in ("anyOf", "oneOf"):
         if isinstance(branches := schema.get(keyword), list):
-            return all(isinstance(each, Mapping) and each.get("type") == "object" for each in branches)
+            return all(isinstance(branch, Mapping) and branch.get("type") == "object" for branch in branches)
     if isinstance(branches := schema.get("allOf"), list):
-        return any(isinstance(each, Mapping) and each.get("type") == "object" for each in branches)
+        return any(isinstance(branch, Mapping) and branch.get("type") == "object" for branch in branches)
     return not schema.keys() & {"items", "prefixItems", "minLength", "pattern", "format", "minimum", "maximum"}
 
 

@@ -47,7 +47,7 @@ def _setting(text: str) -> tuple[str, Path, SettingValue]:
         hint = f"did you mean {near}?" if near else "docs/settings.md lists all settings"
         raise BadSetting(f"there is no setting `{key[:60]}`", hint)
     setting, path = found
-    raw = next((each for each in _readings(written.strip()) if _fits(setting, each)), written.strip())
+    raw = next((reading for reading in _readings(written.strip()) if _fits(setting, reading)), written.strip())
     result = checked(path, raw, setting.level)
     if isinstance(result, Valid):
         return setting.level, path, result.value
@@ -58,18 +58,18 @@ def _path(pattern: Path, parts: list[str]) -> Path | None:
     """Return the path that a key of these parts is, where it fits a key of the table: a `*` stands for one part or
     more, without the quotes around them that TOML needs for a dot in a name."""
     if "*" not in pattern:
-        return pattern if [_plain(each) for each in parts] == list(pattern) else None
+        return pattern if [_plain(part) for part in parts] == list(pattern) else None
     star = pattern.index("*")
     before, after = pattern[:star], pattern[star + 1 :]
     last = len(parts) - len(after)
     if last <= star or not _match(before, parts[:star]) or not _match(after, parts[last:]):
         return None
-    rest = tuple(each if want == "*" else want for want, each in zip(after, parts[last:], strict=True))
+    rest = tuple(part if want == "*" else want for want, part in zip(after, parts[last:], strict=True))
     return (*before, _unquoted(".".join(parts[star:last])), *rest)
 
 
 def _match(pattern: Path, parts: list[str]) -> bool:
-    return all(want in ("*", _plain(each)) for want, each in zip(pattern, parts, strict=True))
+    return all(want in ("*", _plain(part)) for want, part in zip(pattern, parts, strict=True))
 
 
 def _plain(part: str) -> str:
@@ -85,7 +85,7 @@ def _readings(written: str) -> Iterator[Raw]:
     with suppress(ValueError, RecursionError):
         yield tomllib.loads(f"value = {written[:MAX_SETTINGS_CHARACTERS]}", parse_float=Decimal)["value"]
     yield written
-    yield [each.strip() for each in written.split(",")]
+    yield [part.strip() for part in written.split(",")]
 
 
 def _fits(setting: Setting, raw: Raw) -> bool:

@@ -150,7 +150,7 @@ SETTINGS: tuple[Setting, ...] = (
 _BY_USER = "set it in your own settings (see docs/settings.md)"
 _TRUST = "if you trust it, run: prosa trust PATH"
 REFUSED: Mapping[str, str] = {
-    **{each.path[0]: _BY_USER for each in SETTINGS if each.level == "user"},
+    **{setting.path[0]: _BY_USER for setting in SETTINGS if setting.level == "user"},
     "base-url": "give it yourself: prosa run --base-url URL, or set it in your own settings",
     "api": "give it yourself: prosa run --api NAME, or set it in your own settings",
     "api-key": "set OPENAI_API_KEY, or name a variable in your own settings",

@@ -104,7 +104,7 @@ def _read(
         if len(problems) == MAX_PROBLEMS:
             break
     values = {path: value for path, value in values.items() if path not in given} | dict(given)
-    problems += [each.at(span_of(spans, path)) for path, each in _half_prices(values)]
+    problems += [wrong.at(span_of(spans, path)) for path, wrong in _half_prices(values)]
     return values, tuple(problems)
 
 
@@ -176,7 +176,9 @@ def _leaves(tree: dict[str, Raw]) -> Iterator[tuple[Path, Raw]]:
 def _spelled(parent: Path, key: str) -> str:
     """Return the key as the table spells it, with `-` for `_`; names that the user chooses stay as they are."""
     depth = len(parent)
-    chosen = any(each.path[depth : depth + 1] == ("*",) and _matches(each.path[:depth], parent) for each in SETTINGS)
+    chosen = any(
+        setting.path[depth : depth + 1] == ("*",) and _matches(setting.path[:depth], parent) for setting in SETTINGS
+    )
     return key if chosen else key.replace("_", "-")
 
 
@@ -193,7 +195,7 @@ def _refusal(path: Path, setting: Setting | None) -> str:
 
 def _is_table(path: Path, level: Level) -> bool:
     """Return whether a table of settings may stand at this path."""
-    return any(each.level == level and _matches(each.path[: len(path)], path) for each in SETTINGS)
+    return any(setting.level == level and _matches(setting.path[: len(path)], path) for setting in SETTINGS)
 
 
 def _unknown(path: Path, level: Level) -> Wrong:
@@ -201,7 +203,7 @@ def _unknown(path: Path, level: Level) -> Wrong:
     name = ".".join(path)
     if _is_table(path, level):
         return Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
-    keys = [each.key for each in SETTINGS if each.level == level]
+    keys = [setting.key for setting in SETTINGS if setting.level == level]
     near = nearest(name, keys, cutoff=0.75)
     note = f"did you mean `{near}`?" if near else "docs/settings.md lists all settings"
     return Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
@@ -305,7 +307,7 @@ def _project(values: Mapping[Path, SettingValue]) -> Settings:
     globs = dict.fromkeys(path[1] for path in values if path[0] == "per-glob")
     per_glob = tuple(
         replace(
-            GlobSettings(glob), **{path[2]: each for path, each in values.items() if path[:2] == ("per-glob", glob)}
+            GlobSettings(glob), **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)}
         )
         for glob in globs
     )
@@ -340,9 +342,9 @@ def _signal(raw: Raw) -> str | None:
     parts = (
         [[each.strip() for each in part.split("=")] for part in raw.lower().split(",")] if isinstance(raw, str) else []
     )
-    names = [each[0] for each in parts]
-    fits = all(len(each) == 2 and each[0] in SIGNALS and each[1] in ("yes", "no") for each in parts)
-    return ", ".join("=".join(each) for each in parts) if fits and parts and len(set(names)) == len(names) else None
+    names = [part[0] for part in parts]
+    fits = all(len(part) == 2 and part[0] in SIGNALS and part[1] in ("yes", "no") for part in parts)
+    return ", ".join("=".join(part) for part in parts) if fits and parts and len(set(names)) == len(names) else None
 
 
 def _one_of(raw: Raw, words: Collection[str]) -> str | None:

@@ -65,8 +65,8 @@ def _stored(data: bytes) -> bytes:
     blocks = [data[at : at + _PIECE] for at in range(0, len(data), _PIECE)] or [b""]
     head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
     body = b"".join(
-        struct.pack("<BHH", at == len(blocks) - 1, len(each), len(each) ^ 0xFFFF) + each
-        for at, each in enumerate(blocks)
+        struct.pack("<BHH", at == len(blocks) - 1, len(block), len(block) ^ 0xFFFF) + block
+        for at, block in enumerate(blocks)
     )
     return head + body + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
@@ -127,9 +127,9 @@ def path_complaint(path: str) -> str:
         return "is absolute"
     if ".." in parts:
         return "leads out of the archive"
-    if _ODD.search(path) or len(path) > MOST_PATH or any(each in ("", ".") for each in parts):
+    if _ODD.search(path) or len(path) > MOST_PATH or any(part in ("", ".") for part in parts):
         return "is not a name that every system takes"
-    if any(each[-1] in ". " or _DEVICE.fullmatch(each.lower()) for each in parts):
+    if any(part[-1] in ". " or _DEVICE.fullmatch(part.lower()) for part in parts):
         return "is not a name that every system takes"
     return ""
 

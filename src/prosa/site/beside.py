@@ -106,7 +106,7 @@ def _addresses(path: str, front: Mapping[str, Value]) -> Iterator[str]:
     if isinstance(url, str) and url.startswith("/"):
         yield url
     for change in (_same, _unnumbered, _urlized):
-        inner = [change(each) for each in folders]
+        inner = [change(folder) for folder in folders]
         if isinstance(slug, str) and slug.strip():
             yield slug.strip().lstrip("/") if slug.strip().startswith("/") else "/".join([*inner, slug.strip()])
         if isinstance(own, str) and own.strip():

@@ -34,14 +34,14 @@ def copy_path(url: str) -> str:
     stem = without_suffix(name) if name else "index"
     if parts.query:
         stem = f"{stem}~{_digest(parts.query)}"
-    names = [*(_folder(each) for each in folders), f"{_safe(stem)}{SUFFIX}"]
+    names = [*(_folder(folder) for folder in folders), f"{_safe(stem)}{SUFFIX}"]
     path = "/".join(names)
     return path if len(names) <= MAX_PARTS and len(path.encode()) <= MAX_PATH else other_path(url)
 
 
 def other_path(url: str) -> str:
     """Return the path of a page whose own path is taken: next to it if that is short enough, with a digest."""
-    path = "/".join(_folder(each) for each in urlsplit(url).path.lstrip("/").split("/")[:-1])
+    path = "/".join(_folder(part) for part in urlsplit(url).path.lstrip("/").split("/")[:-1])
     name = f"page~{_digest(url)}{SUFFIX}"
     inside = f"{path}/{name}" if path else name
     return inside if inside.count("/") < MAX_PARTS and len(inside.encode()) <= MAX_PATH else name

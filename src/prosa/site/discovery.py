@@ -155,7 +155,7 @@ def full_text(name: str, pages: Iterable[FullPage], total: int, llms: str, most:
 
 def link_header(links: Iterable[Link], prefix: str) -> str:
     """Return the value of `Link` (RFC 8288)."""
-    return ", ".join(f'<{prefix}/{each.path}>; rel="{each.rel}"; type="{_plain(each.media_type)}"' for each in links)
+    return ", ".join(f'<{prefix}/{link.path}>; rel="{link.rel}"; type="{_plain(link.media_type)}"' for link in links)
 
 
 def _plain(media_type: str) -> str:

@@ -90,8 +90,8 @@ def index_of(value: Value, base: str) -> dict[str, str]:
     """Return the index of a site from its JSON: the URL of each node by id. Invalid entries are left out."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
     found: dict[str, str] = {}
-    for each in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
-        name, url = (each.get("id"), each.get("md_url")) if isinstance(each, Mapping) else (None, None)
+    for node in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
+        name, url = (node.get("id"), node.get("md_url")) if isinstance(node, Mapping) else (None, None)
         if isinstance(name, str) and isinstance(url, str):
             found.setdefault(name, led(base, url))
     return {name: url for name, url in found.items() if url}

@@ -63,7 +63,7 @@ def view_of(
     """
     record = record_of(reading, path)
     written = _written(reading)
-    own = own_id or next((each.name for each in record.definitions if each.kind == "id"), "") or path
+    own = own_id or next((definition.name for definition in record.definitions if definition.kind == "id"), "") or path
     node_id = _said(reading, "id") or own
     kind = _said(reading, "type") or record.type or type_of(reading.name)
     fields: dict[str, Value] = {

@@ -71,12 +71,12 @@ class Navigation(Struct, frozen=True, dict=True):
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {each.url: at for at, each in enumerate(self._order)}
+        return {entry.url: at for at, entry in enumerate(self._order)}
 
     def beside(self, url: str) -> tuple[Shown, ...]:
         """Return the entries to list beside a page."""
         way = self.ways.get(url, ())
-        return tuple(_shown(each, url, way) for each in self.entries)
+        return tuple(_shown(entry, url, way) for entry in self.entries)
 
     def above(self, url: str) -> tuple[Entry, ...]:
         """Return the entries on the way to a page."""
@@ -95,10 +95,10 @@ NO_NAVIGATION = Navigation()
 
 
 def _walked(entries: Iterable[Entry], above: tuple[Entry, ...] = ()) -> Iterator[tuple[Entry, ...]]:
-    for each in entries:
-        if each.url:
-            yield (*above, each)
-        yield from _walked(each.inside, (*above, each))
+    for entry in entries:
+        if entry.url:
+            yield (*above, entry)
+        yield from _walked(entry.inside, (*above, entry))
 
 
 def _shown(entry: Entry, url: str, way: Sequence[Entry]) -> Shown:
@@ -179,7 +179,7 @@ class _Reading:
         inside = [Entry(row.title, row.url) for row in rows[: max(self.left, 0)]]
         self.left -= len(inside)
         found = (self._all(inner) for inner in self.nodes.folders_in(folder) if self.left > 0)
-        entries = (*inside, *(each for each in found if each is not None))
+        entries = (*inside, *(entry for entry in found if entry is not None))
         if own is None and not entries:
             return None
         name = folder.rstrip("/").rpartition("/")[2]

@@ -87,8 +87,8 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
     notes = _notes(no_front=front.fields is None, singular=_has(front, "action"), links=links)
     base = md_url or url
     inline = tuple(
-        inline_link(text[each.text_span.start : each.text_span.end], each.destination, base)
-        for each in reading.document.links[:MAX_LINKS]
+        inline_link(text[link.text_span.start : link.text_span.end], link.destination, base)
+        for link in reading.document.links[:MAX_LINKS]
     )
     body = text[front.body.start : front.body.end]
     actions = tuple(map(action_value, model.actions))
@@ -142,7 +142,7 @@ def _has(front: FrontReading, name: str) -> bool:
 
 
 def _notes(*, no_front: bool, singular: bool, links: tuple[LinkEntry, ...]) -> tuple[str, ...]:
-    said = ((no_front, NO_FRONT), (singular, SINGULAR), (any(each.href for each in links), WITH_HREF))
+    said = ((no_front, NO_FRONT), (singular, SINGULAR), (any(link.href for link in links), WITH_HREF))
     return tuple(text for holds, text in said if holds)
 
 

@@ -92,7 +92,10 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
         operation["description"] = about
     fixed = list(_fixed(query))
     taken = {each["name"] for each in fixed}
-    operation["parameters"] = [*fixed, *(each for each in _parameters(offer) if each["name"] not in taken)]
+    operation["parameters"] = [
+        *fixed,
+        *(parameter for parameter in _parameters(offer) if parameter["name"] not in taken),
+    ]
     if takes_body(contract):
         place = f"{own}.body"
         made.schemas[place], required = body_schema(contract, f"#/components/schemas/{place}")

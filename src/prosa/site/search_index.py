@@ -97,7 +97,7 @@ def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
     """Return the pages that each word is on."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
-        texts = (page.title, *(text for each in page.sections for text in (each.heading, each.text)))
+        texts = (page.title, *(text for section in page.sections for text in (section.heading, section.text)))
         for word in set(words_of("\n".join(texts))):
             found[word].append(number)
     return found
@@ -105,9 +105,13 @@ def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
 
 def _heads(pages: Sequence[IndexedPage]) -> list[Value]:
     """Return the headings of each page that distinguish it from others, without its title."""
-    common = Counter(heading for page in pages for heading in {each.heading for each in page.sections})
+    common = Counter(heading for page in pages for heading in {section.heading for section in page.sections})
     return [
-        [_head(each) for each in page.sections if _leads(each, page.title) and common[each.heading] <= _COMMON_HEADING]
+        [
+            _head(section)
+            for section in page.sections
+            if _leads(section, page.title) and common[section.heading] <= _COMMON_HEADING
+        ]
         for page in pages
     ]
 

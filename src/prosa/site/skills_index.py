@@ -67,8 +67,8 @@ def read_index(value: Value, url: str) -> SkillsIndex:
         return SkillsIndex(complaints=(f"its `$schema` is {shown(str(schema))}, and {SKILLS_SCHEMA} is known",))
     found: dict[str, SkillEntry] = {}
     complaints: list[str] = []
-    for at, each in enumerate(skills):
-        entry = _entry(each, url)
+    for at, skill in enumerate(skills):
+        entry = _entry(skill, url)
         if isinstance(entry, str):
             complaints.append(f"skills[{at}]: {entry}")
         elif entry.name in found:

@@ -97,10 +97,10 @@ def _fitting(name: str, value: Value, description: Mapping[str, Value], problems
         return value
     if isinstance(value, list | tuple) and "array" not in str(description.get("type", "array")):
         return [item for each in value for item in _items(_fitting(name, each, description, problems))]
-    texts = [each for each in _items(value) if isinstance(each, str)]
+    texts = [item for item in _items(value) if isinstance(item, str)]
     if texts and len(texts) == len(_items(value)):
         try:
-            value = typed_arguments({"properties": {name: dict(description)}}, [(name, each) for each in texts])[name]
+            value = typed_arguments({"properties": {name: dict(description)}}, [(name, text) for text in texts])[name]
         except ArgumentProblem as error:
             problems.append(RequestProblem("query", name, error.message))
             return []

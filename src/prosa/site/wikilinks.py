@@ -93,17 +93,17 @@ def _block(document: Document, name: str) -> Span | None:
     """Return the block that ends with the name: the quotation around it, else the smallest item or paragraph; a name
     alone belongs to what stands above it."""
     text = document.source.text
-    paragraphs = [each.span for each in document.paragraphs]
+    paragraphs = [paragraph.span for paragraph in document.paragraphs]
     for match in block_names(text):
         if match[1].casefold() != name.casefold() or document.in_code(match.start()):
             continue
         at = match.end() - 1
-        around = [each for each in (*document.items, *paragraphs) if at in each]
-        found = next((each for each in document.quotes if at in each), min(around, key=len, default=None))
+        around = [item for item in (*document.items, *paragraphs) if at in item]
+        found = next((span for span in document.quotes if at in span), min(around, key=len, default=None))
         if found is None or text[found.start : found.end].strip() != match[0].strip():
             return found
         above = (*document.lists, *document.quotes, *paragraphs)
-        return max((each for each in above if each.end <= found.start), key=lambda each: each.end, default=None)
+        return max((span for span in above if span.end <= found.start), key=lambda span: span.end, default=None)
     return None
 
 

@@ -86,7 +86,7 @@ _PUBLIC = regex(r"1234567890|john ?doe|example|\banon\b", re.IGNORECASE)
 
 def _is_token(text: str) -> bool:
     """Return whether a JSON Web Token can be read, is signed, and is not a public one."""
-    header, claims = (_decoded(each) for each in text.split(".")[:2])
+    header, claims = (_decoded(part) for part in text.split(".")[:2])
     if bytes(header.get("alg", b'"none"')) == b'"none"' or not claims:
         return False
     return not _PUBLIC.search(b" ".join(map(bytes, claims.values())).decode("utf-8", "replace"))
@@ -201,10 +201,10 @@ _FORMS: tuple[tuple[Callable[[str], object], tuple[_Form, ...]], ...] = (
 def credentials(text: str) -> list[Credential]:
     """Return the credentials in ``text``, in order."""
     found = [
-        Credential(*each.span(), form.kind, form.shown, form.certain)
+        Credential(*match.span(), form.kind, form.shown, form.certain)
         for form in _possible(text)
-        for each in form.pattern.finditer(text)
-        if form.holds(each[0])
+        for match in form.pattern.finditer(text)
+        if form.holds(match[0])
     ]
     return sorted(found) if found else found
 
@@ -218,7 +218,7 @@ def _possible(text: str) -> Iterator[_Form]:
 
 def masked(text: str) -> str:
     """Return ``text``, as long as it was, without the credentials in it."""
-    for each in credentials(text):
-        start = each.start + each.shown
-        text = f"{text[:start]}{'*' * (each.end - start)}{text[each.end :]}"
+    for credential in credentials(text):
+        start = credential.start + credential.shown
+        text = f"{text[:start]}{'*' * (credential.end - start)}{text[credential.end :]}"
     return text

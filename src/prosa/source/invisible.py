@@ -48,7 +48,7 @@ def invisible(text: str, signs: Collection[str] | None = None) -> Iterator[Run]:
     if text.isascii():
         return
     context, start, end = _Context(text), -1, -1
-    for at in (each.start() for each in UNSEEN.finditer(text)) if signs is None else _places(text, signs):
+    for at in (match.start() for match in UNSEEN.finditer(text)) if signs is None else _places(text, signs):
         if context.needs(at):
             continue
         if at != end:
@@ -128,7 +128,7 @@ class _Context:
             self.line = len(self.text) if end < 0 else end
             start = self.text.rfind("\n", 0, at) + 1
             self.turned = any(
-                not UNSEEN.match(each.group()) for each in _RIGHT_TO_LEFT.finditer(self.text, start, self.line)
+                not UNSEEN.match(match.group()) for match in _RIGHT_TO_LEFT.finditer(self.text, start, self.line)
             )
         return self.turned
 

@@ -157,7 +157,7 @@ def _part(scope: Scope, found: Answer) -> tuple[Answer, int] | None:
         return None
     status, length, place = (206, end - start, f"{start}-{end - 1}") if start < end else (416, 0, "*")
     changed = {b"content-length": str(length).encode(), b"content-range": f"bytes {place}/{size}".encode()}
-    head = (*(each for each in found.headers if each[0] not in changed), *changed.items())
+    head = (*(header for header in found.headers if header[0] not in changed), *changed.items())
     if status == 416:
         return Answer(416, head, b""), 0
     return replace(found, status=206, headers=head, body=found.body[start:end], size=end), start
@@ -264,12 +264,12 @@ class UnderWay(Struct):
         """Break off what has been under way longest. A body is gone with the last that holds it."""
         over = self.size - self.most
         left = {key: holders for key, (_, holders) in self._held.items()} if over > 0 else {}
-        for each in self._transfers:
-            if over <= 0 or each is newest:
+        for transfer in self._transfers:
+            if over <= 0 or transfer is newest:
                 return
-            if not each.scope.expired():
-                each.scope.reschedule(0.0)
-            key = id(each.body)
+            if not transfer.scope.expired():
+                transfer.scope.reschedule(0.0)
+            key = id(transfer.body)
             left[key] -= 1
             over -= BUFFERED + (0 if left[key] else self._held[key][0])
 

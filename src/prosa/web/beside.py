@@ -87,7 +87,7 @@ def beside_of(web: Web, folder: Path) -> BesideSite:
             continue
         if view is not None:
             documents[row.path] = dict(view.reading.front_matter or {}) if view.reading is not None else {}
-    found = beside(documents, [each for each in files if each.endswith(".html")])
+    found = beside(documents, [file for file in files if file.endswith(".html")])
     return BesideSite(web, found, files)
 
 
@@ -137,8 +137,8 @@ def _told(view: NodeView, resolver: Resolver) -> NodeView:
 
 def _links(document: Document, resolver: Resolver) -> Iterator[Edit]:
     """Yield the destinations that become others."""
-    links = [(each.destination_span, each.destination) for each in (*document.links, *document.images)]
-    links += [(each.destination_span, each.destination) for each in document.definitions]
+    links = [(link.destination_span, link.destination) for link in (*document.links, *document.images)]
+    links += [(definition.destination_span, definition.destination) for definition in document.definitions]
     for span, destination in links:
         href = resolver.link(destination) if span is not None and not destination.startswith("#") else ""
         if span is not None and href and href != destination:

@@ -218,8 +218,8 @@ def is_bearer(authorization: str) -> bool:
 def _cookies(scope: Scope, ours: str) -> Iterator[str]:
     """Yield the values of our cookies in a request."""
     cookies = header_of(scope, b"cookie")
-    for each in cookies.replace(",", ";").split(";") if cookies else ():
-        name, _, value = each.strip().partition("=")
+    for part in cookies.replace(",", ";").split(";") if cookies else ():
+        name, _, value = part.strip().partition("=")
         if name == ours:
             yield value
 

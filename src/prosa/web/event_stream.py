@@ -29,7 +29,7 @@ def written(name: str, data: Mapping[str, Plain]) -> bytes:
 async def begin_events(send: Send) -> None:
     """Send the head of a stream."""
     head = answer(b"", f"{EVENTS}; charset=utf-8", cache=NEVER, headers=[("x-accel-buffering", "no")])
-    headers = [each for each in head.headers if each[0] != b"content-length"]
+    headers = [header for header in head.headers if header[0] != b"content-length"]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 

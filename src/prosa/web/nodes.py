@@ -128,7 +128,7 @@ class Nodes(Struct):
         return self._about[1]
 
     def _about_site(self) -> tuple[Header, ...]:
-        links = [each for each in self.web.links if each.rel != "llms-txt"]
+        links = [link for link in self.web.links if link.rel != "llms-txt"]
         signal = self.web.site.options.signal
         found = (b"link", link_header(links, self.web.prefix).encode("latin-1"))
         return (found, (b"content-signal", signal.encode("latin-1"))) if signal else (found,)
@@ -268,9 +268,11 @@ def _in_order(web: Web, page: Page) -> Page:
     ordered, url = web.site.navigation(), page.view.url
     if not ordered.entries:
         return page
-    above = tuple(Crumb(each.title, each.url) for each in ordered.above(url))
+    above = tuple(Crumb(entry.title, entry.url) for entry in ordered.above(url))
     crumbs = (Crumb(web.site.options.name, "/"), *above) if url in ordered.ways and url != "/" else page.crumbs
-    before, behind = (Crumb(each.title, each.url) if each else None for each in ordered.neighbours(url))
+    before, behind = (
+        Crumb(neighbour.title, neighbour.url) if neighbour else None for neighbour in ordered.neighbours(url)
+    )
     return replace(page, crumbs=crumbs, nav=ordered.beside(url), before=before, behind=behind)
 
 

@@ -56,8 +56,8 @@ OUTSIDE: Final = Route("", _ANY, "guarded", endpoints.outside)
 """Every URL that is not below the prefix."""
 
 _API = API.front.removesuffix("/")
-_EXACT = {each.url: each for each in ROUTES if not each.url.endswith("*")}
-_BELOW = tuple((each.front, each) for each in ROUTES if each.url.endswith("*"))
+_EXACT = {route.url: route for route in ROUTES if not route.url.endswith("*")}
+_BELOW = tuple((route.front, route) for route in ROUTES if route.url.endswith("*"))
 
 
 class RouteMatch(NamedTuple):

@@ -189,7 +189,7 @@ def _changes(place: _Place, before: Snapshot) -> _Changed:
 
 def _keep(folder: Path, changes: Iterable[FileChange], contents: Path) -> None:
     """Copy the changed files into a folder of the user's, in which they replace those of an earlier attempt."""
-    files = [(contents / each.digest, each.path) for each in changes if each.digest]
+    files = [(contents / change.digest, change.path) for change in changes if change.digest]
     remove_folder(folder)
     Workspace.create(folder, files)
 
@@ -307,7 +307,7 @@ async def _command(
         unpacked = await _unpacked(here, place.root.parent)
         env[known.cache] = str(unpacked)
         roots.append(unpacked)
-    shown = [each for each in roots if not each.is_relative_to("/usr")]
+    shown = [root for root in roots if not root.is_relative_to("/usr")]
     socket = place.root / "tap.sock"
     inside = box.boxed(command, workspace=place.workspace.folder, home=place.home, readable=shown, socket=socket)
     return inside, {**env, "PATH": system_path(here), "TMPDIR": "/tmp"}  # noqa: S108 - that of the box
@@ -455,7 +455,7 @@ def _failed(known: KnownAgent, tap: Tap | None, ran: _Ran, failed: str) -> tuple
 
 def _service_error(tap: Tap | None) -> str:
     """Return the sentence of the last model call if the service did not answer it."""
-    asked = [each for each in tap.calls if not each.refused] if tap is not None else []
+    asked = [call for call in tap.calls if not call.refused] if tap is not None else []
     if not asked or asked[-1].answered:
         return ""
     last = asked[-1]
@@ -464,22 +464,22 @@ def _service_error(tap: Tap | None) -> str:
 
 def _is_last_of_its_conversation(tap: Tap | None) -> bool:
     """Return whether the last model call goes on what was answered before; one for a title, say, does not."""
-    asked = [each for each in tap.calls if not each.refused] if tap is not None else []
-    answered = [each.conversation for each in asked if each.answered]
+    asked = [call for call in tap.calls if not call.refused] if tap is not None else []
+    answered = [call.conversation for call in asked if call.answered]
     return not answered or answered[-1] == asked[-1].conversation
 
 
 def _steps(tap: Tap, stream: Stream) -> tuple[AgentStep, ...]:
     """Return what went over the wire, with what the agent says of results: whether they are errors."""
-    tools = {each.call: each.tool for each in tap.steps if each.kind == "call"}
-    wrong = {each.call for each in stream.steps if each.kind == "result" and each.is_error}
+    tools = {step.call: step.tool for step in tap.steps if step.kind == "call"}
+    wrong = {step.call for step in stream.steps if step.kind == "result" and step.is_error}
     return tuple(
         replace(
-            each, tool=tools.get(each.call, ""), is_error=each.call in wrong or bool(_EXIT.search(each.text[-4000:]))
+            step, tool=tools.get(step.call, ""), is_error=step.call in wrong or bool(_EXIT.search(step.text[-4000:]))
         )
-        if each.kind == "result"
-        else each
-        for each in tap.steps
+        if step.kind == "result"
+        else step
+        for step in tap.steps
     )
 
 
@@ -491,10 +491,10 @@ def _loads(known: KnownAgent, names: Iterable[str], steps: tuple[AgentStep, ...]
     """Return the loaded skills in order, each with the place of the call that loaded it. A call that failed did not."""
     wrong = {each.call for each in steps if each.kind == "result" and each.is_error}
     found: dict[str, int] = {}
-    for at, each in enumerate(steps):
-        if each.kind == "call" and each.call not in wrong:
+    for at, step in enumerate(steps):
+        if step.kind == "call" and step.call not in wrong:
             for name in names:
-                if name not in found and known.loaded(name, each.tool, each.arguments):
+                if name not in found and known.loaded(name, step.tool, step.arguments):
                     found[name] = at
     return found
 
@@ -502,7 +502,7 @@ def _loads(known: KnownAgent, names: Iterable[str], steps: tuple[AgentStep, ...]
 def _first(known: KnownAgent, loads: Mapping[str, int], steps: tuple[AgentStep, ...]) -> list[str]:
     """Return the skills that were loaded before a tool changed a file, as far as its name tells."""
     before = next(
-        (at for at, each in enumerate(steps) if each.kind == "call" and each.tool in known.writes), len(steps)
+        (at for at, step in enumerate(steps) if step.kind == "call" and step.tool in known.writes), len(steps)
     )
     return [name for name, at in loads.items() if at < before]
 

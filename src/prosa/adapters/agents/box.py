@@ -116,7 +116,7 @@ def boxed(
     which bubblewrap hands on. Raises `BoxRefused` for a readable folder that would show the user's files.
     """
     exe, of_python = _interpreter()
-    shown = [*map(_shown, readable), *((each, each) for each in of_python)]
+    shown = [*map(_shown, readable), *((path, path) for path in of_python)]
     places = [
         *_binds(each for each in shown if not each[0].is_relative_to("/usr")),
         *("--bind", str(workspace), WORKSPACE, "--bind", str(home), HOME),
@@ -136,9 +136,9 @@ def _box(readable: Iterable[Path], places: Sequence[str] = ()) -> list[str]:
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
         *("--dev", "/dev", "--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
         *("--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp"),  # noqa: S108
-        *(part for each in sorted((_OWN / "etc").iterdir()) for part in ("--ro-bind", str(each), f"/etc/{each.name}")),
+        *(part for path in sorted((_OWN / "etc").iterdir()) for part in ("--ro-bind", str(path), f"/etc/{path.name}")),
         *(part for each in _SHOWN for part in ("--ro-bind-try", each, each)),
-        *_binds((each, each) for each in readable),
+        *_binds((path, path) for path in readable),
         *places,
         *("--remount-ro", "/"),
     ]
@@ -146,11 +146,11 @@ def _box(readable: Iterable[Path], places: Sequence[str] = ()) -> list[str]:
 
 def _roots() -> Iterator[str]:
     """Yield the folders of programs and libraries beside `/usr`, which are links on most systems."""
-    for each in map(Path, _ROOTS):
-        if each.is_symlink():
-            yield from ("--symlink", str(each.readlink()), str(each))
-        elif each.is_dir():
-            yield from ("--ro-bind", str(each), str(each))
+    for path in map(Path, _ROOTS):
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
 
 
 def _binds(pairs: Iterable[tuple[Path, Path]]) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _shown(path: Path) -> tuple[Path, Path]:
 
     real = path.resolve()
     homes = {Path.home().resolve(), Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()}
-    if str(real) in _NEVER or any(each.is_relative_to(real) for each in homes):
+    if str(real) in _NEVER or any(home.is_relative_to(real) for home in homes):
         raise BoxRefused(f"{path} cannot be shown to an agent: it holds more than a program")
     return real, path.absolute()
 
@@ -174,4 +174,4 @@ def _interpreter() -> tuple[str, tuple[Path, ...]]:
     """Return the interpreter that runs this program, without its environment, and the folders that it needs."""
     exe = Path(sys.executable).resolve()
     needed = {exe, Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
-    return str(exe), tuple(sorted(each for each in needed if not each.is_relative_to("/usr")))
+    return str(exe), tuple(sorted(path for path in needed if not path.is_relative_to("/usr")))

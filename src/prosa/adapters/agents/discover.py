@@ -93,7 +93,7 @@ def _interpreter(path: Path) -> tuple[str, ...]:
         return ()
     words = line[2:].split() if line.startswith("#!") else []
     if words and Path(words[0]).name == "env":
-        words = [each for each in words[1:] if not each.startswith("-") and "=" not in each]
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
     return tuple(words[:1])
 
 

@@ -212,7 +212,7 @@ def _claude(log: Log, kind: str, event: Event) -> bool:
     if kind == "system" and event.get("subtype") == "init":
         log.model, log.version = _text(event, "model"), _text(event, "claude_code_version")
         skills = event.get("skills")
-        log.skills = tuple(str(each) for each in skills) if isinstance(skills, list) else None
+        log.skills = tuple(str(skill) for skill in skills) if isinstance(skills, list) else None
     elif kind in {"assistant", "user"}:
         _claude_message(log, kind, event)
     elif kind == "result":
@@ -242,11 +242,11 @@ def _claude_message(log: Log, kind: str, event: Event) -> None:
 def _claude_result(log: Log, event: Event) -> None:
     log.ended = True
     log.turns, log.cost = _number(event, "num_turns"), _money(event, "total_cost_usd")
-    log.denied += [_text(each, "tool_name") for each in _parts(event, "permission_denials")]
+    log.denied += [_text(part, "tool_name") for part in _parts(event, "permission_denials")]
     subtype, text = _text(event, "subtype"), _text(event, "result")
     if event.get("is_error") is True or subtype != "success":
         errors = event.get("errors")
-        listed = "; ".join(each for each in errors if isinstance(each, str)) if isinstance(errors, list) else ""
+        listed = "; ".join(error for error in errors if isinstance(error, str)) if isinstance(errors, list) else ""
         log.problem = quoted(text or listed or subtype)
     elif text:
         log.text = text
@@ -364,8 +364,8 @@ def _copilot_data(log: Log, kind: str, data: Event) -> None:
     elif kind == "assistant.message":
         log.model = _text(data, "model") or log.model
         log.say(_text(data, "content"), conversation)
-        for each in _parts(data, "toolRequests"):
-            log.call(_text(each, "name"), each.get("arguments"), _text(each, "toolCallId"), conversation)
+        for part in _parts(data, "toolRequests"):
+            log.call(_text(part, "name"), part.get("arguments"), _text(part, "toolCallId"), conversation)
     elif kind == "tool.execution_complete":
         _copilot_result(log, data, conversation)
     elif kind == "session.error":

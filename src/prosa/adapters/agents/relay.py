@@ -43,7 +43,7 @@ def _bound_threads() -> None:
     """Set the limit where the kernel counts a box by itself (Linux 5.14); earlier ones count all of a user's."""
     import resource  # POSIX has it alone
 
-    release = [int(each) for each in os.uname().release.split("-")[0].split(".")[:2] if each.isdigit()]
+    release = [int(part) for part in os.uname().release.split("-")[0].split(".")[:2] if part.isdigit()]
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     if release >= [5, 14] and (hard == resource.RLIM_INFINITY or hard > MOST_THREADS):
         resource.setrlimit(resource.RLIMIT_NPROC, (MOST_THREADS, MOST_THREADS))

@@ -56,7 +56,7 @@ KEY: Final = "scripted-key"
 MOST_BYTES: Final = 32 * 1024 * 1024
 """Bytes of a request; Anthropic's limit."""
 
-_WIRES: Final[Mapping[WireName, ServiceWire]] = {each.name: each for each in (MESSAGES, RESPONSES, CHAT, GEMINI)}
+_WIRES: Final[Mapping[WireName, ServiceWire]] = {wire.name: wire for wire in (MESSAGES, RESPONSES, CHAT, GEMINI)}
 _STATUSES: Final = {"auth": 401, "rate-limit": 429, "bad-request": 400, "missing": 400, "timeout": 504}
 _GEMINI_PATH = regex(r"/v1(?:beta|alpha)?/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)")
 _MODELS_PATH = regex(r"/(v1|v1beta|v1alpha)/models(?:/([^/:]+))?")

@@ -78,12 +78,12 @@ class Sightings(Struct):
     @property
     def loaded(self) -> tuple[str, ...]:
         """The watched skills that were loaded, in order."""
-        return tuple(dict.fromkeys(each.name for each in self._loads if not each.failed))
+        return tuple(dict.fromkeys(load.name for load in self._loads if not load.failed))
 
     @property
     def loaded_first(self) -> tuple[str, ...]:
         """Those that were loaded before the first file changed."""
-        return tuple(dict.fromkeys(each.name for each in self._loads if each.is_first and not each.failed))
+        return tuple(dict.fromkeys(load.name for load in self._loads if load.is_first and not load.failed))
 
     @property
     def is_decided(self) -> bool:
@@ -93,9 +93,9 @@ class Sightings(Struct):
     def request(self, request: AgentRequest) -> int:
         """Take a request, and return the number of its conversation: 0 for the agent, subagents from 1."""
         self._look_at_files()
-        for each in self.watched:
-            if each.name not in self._listed and each.listing.search(request.offered):
-                self._listed.append(each.name)
+        for watched in self.watched:
+            if watched.name not in self._listed and watched.listing.search(request.offered):
+                self._listed.append(watched.name)
         conversation = self._conversation(request)
         new, conversation.results = request.results[conversation.results :], len(request.results)
         for result in new:
@@ -111,9 +111,9 @@ class Sightings(Struct):
             arguments = _arguments(call)
             step = _step("call", call.arguments, conversation=conversation, tool=call.name, call=call.id)
             self._step(step, arguments)
-            for each in self.watched:
-                if each.loads(call.name, arguments):
-                    self._loads.append(_Load(each.name, call.id, is_first=not self.has_changed))
+            for watched in self.watched:
+                if watched.loads(call.name, arguments):
+                    self._loads.append(_Load(watched.name, call.id, is_first=not self.has_changed))
             self.has_changed = self.has_changed or call.name in self.writes
 
     def _look_at_files(self) -> None:
@@ -129,9 +129,13 @@ class Sightings(Struct):
         key = hashlib.sha256(f"{request.system}\0{request.first}".encode()).hexdigest()
         found = self._conversations.get(key)
         if found is None:
-            known = next((self._of_call[each.call][1] for each in request.results if each.call in self._of_call), None)
-            same = next((each for each in self._conversations.values() if each.number == known), None)
-            numbers = {each.number for each in self._conversations.values()}
+            known = next(
+                (self._of_call[result.call][1] for result in request.results if result.call in self._of_call), None
+            )
+            same = next(
+                (conversation for conversation in self._conversations.values() if conversation.number == known), None
+            )
+            numbers = {conversation.number for conversation in self._conversations.values()}
             found = self._conversations[key] = same or _Conversation(len(numbers))
         return found
 

@@ -94,7 +94,7 @@ class KnownAgent(Struct, frozen=True):
         """Return whether a tool call loads the skill."""
         if not isinstance(arguments, Mapping):
             return False
-        return any(_loads(each, name, arguments.get(each.argument)) for each in self.loads if each.tool == tool)
+        return any(_loads(load, name, arguments.get(load.argument)) for load in self.loads if load.tool == tool)
 
 
 def _loads(way: Load, name: str, argument: Value) -> bool:
@@ -500,5 +500,5 @@ _ROWS: Final = (
     ),
 )
 
-AGENTS: Final[Mapping[str, KnownAgent]] = {each.name: each for each in _ROWS}
+AGENTS: Final[Mapping[str, KnownAgent]] = {agent.name: agent for agent in _ROWS}
 """The agents by name, the supported ones first."""

@@ -412,7 +412,7 @@ def _has_token(scope: Scope, token: str) -> bool:
     given = [value for name, value in scope["headers"] if name.decode("latin-1") in _KEY_HEADERS]
     given += [value.encode() for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name == "key"]
     keys = [each[7:] if each[:7].lower() == b"bearer " else each for each in given]
-    return any(hmac.compare_digest(each.strip(), token.encode()) for each in keys)
+    return any(hmac.compare_digest(key.strip(), token.encode()) for key in keys)
 
 
 def _route(wire: WireName, scope: Scope) -> tuple[str, str]:
@@ -534,8 +534,8 @@ async def _serving(tap: Tap, path: Path | None) -> AsyncIterator[str]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for each in list(state.connections):
-            each.transport.abort()
+        for connection in list(state.connections):
+            connection.transport.abort()
         _unlink(path)
 
 

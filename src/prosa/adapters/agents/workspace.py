@@ -251,7 +251,7 @@ def remove_folder(folder: Path) -> None:
 
 def _names(folder: int) -> list[str]:
     with os.scandir(folder) as entries:
-        return [each.name for each in entries]
+        return [entry.name for entry in entries]
 
 
 def _unlinked(name: str, folder: int) -> bool:
@@ -494,7 +494,7 @@ def _change(path: str, old: FileState | None, new: FileState, contents: Path) ->
 def _diff(path: str, old: FileState | None, new: FileState | None, contents: Path) -> str:
     """Return a unified diff, empty for binary files and where the texts are too long to compare."""
     before, after = _text(old, contents), _text(new, contents)
-    if before is None or after is None or any(each and each.size > MOST_DIFFED for each in (old, new)):
+    if before is None or after is None or any(state and state.size > MOST_DIFFED for state in (old, new)):
         return ""
     sides = (before.splitlines(keepends=True), after.splitlines(keepends=True))
     if all(sides) and sum(map(len, sides)) > MOST_COMPARED_LINES:

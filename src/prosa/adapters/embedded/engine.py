@@ -287,5 +287,5 @@ def engine_of(model: Model, plan: Plan, environ: Mapping[str, str]) -> Engine:
 
 
 def _end_all() -> None:
-    for each in _engines.values():
-        each.end()
+    for engine in _engines.values():
+        engine.end()

@@ -317,9 +317,9 @@ def _files(page: _Page) -> Iterator[Offered]:
         return
     try:
         files = json.loads(page.text)["files"]
-        for each in files:
-            digest = (each.get("hashes") or {}).get("sha256")
-            yield Offered(each["filename"], urljoin(page.url, each["url"]), digest)
+        for file in files:
+            digest = (file.get("hashes") or {}).get("sha256")
+            yield Offered(file["filename"], urljoin(page.url, file["url"]), digest)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise WeightsProblem("its page is not that of a package index") from None
 

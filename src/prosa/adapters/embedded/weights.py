@@ -90,9 +90,9 @@ class Model(Struct, frozen=True):
 def known_weights(name: str) -> Weights:
     """Return the row of that name. Raises `WeightsProblem`, with the nearest one, for a name that is not in the
     table."""
-    found = next((each for each in TABLE if each.name == name), None)
+    found = next((weights for weights in TABLE if weights.name == name), None)
     if found is None:
-        names = [each.name for each in TABLE]
+        names = [weights.name for weights in TABLE]
         near = nearest(name, names)
         way = f"did you mean {near}?" if near else f"known are {', '.join(names)}"
         raise WeightsProblem(f"there is no embedded model `{name[:64]}`", f"{way}; --model gguf:PATH runs any file")

@@ -199,10 +199,10 @@ def _digest(path: Path) -> str | None:
 
 def _is_too_long(out: Path, path: str) -> bool:
     """Return whether the file system takes no such path, or no such name in it."""
-    place = next((each for each in (out, *out.parents) if each.is_dir()), out)
-    for each in (path, *path.split("/")):
+    place = next((parent for parent in (out, *out.parents) if parent.is_dir()), out)
+    for part in (path, *path.split("/")):
         try:
-            (place / each).lstat()
+            (place / part).lstat()
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return True

@@ -198,5 +198,5 @@ def _is_blob(path: Path, name: str | None) -> bool:
         return False
     forms = (data, data.replace(b"\r\n", b"\n")) if b"\r\n" in data else (data,)
     algorithm = "sha1" if len(name) == 40 else "sha256"
-    blobs = (hashlib.new(algorithm, b"blob %d\0" % len(each) + each, usedforsecurity=False) for each in forms)
+    blobs = (hashlib.new(algorithm, b"blob %d\0" % len(form) + form, usedforsecurity=False) for form in forms)
     return any(blob.hexdigest() == name for blob in blobs)

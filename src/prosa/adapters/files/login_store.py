@@ -51,12 +51,12 @@ class LoginStore(Struct, frozen=True):
 
     def at(self, server: str) -> Login | None:
         """Return the login at exactly this server."""
-        return next((each for each in self.listed() if each.server == server), None)
+        return next((login for login in self.listed() if login.server == server), None)
 
     def covering(self, url: str) -> Login | None:
         """Return the login for requests to a URL; the one with the longest resource where several cover it."""
-        found = [each for each in self.listed() if each.covers(url)]
-        return max(found, key=lambda each: (each.server == url, len(each.resource)), default=None)
+        found = [login for login in self.listed() if login.covers(url)]
+        return max(found, key=lambda login: (login.server == url, len(login.resource)), default=None)
 
     def put(self, login: Login) -> None:
         """Store a login in place of an earlier one at its server."""
@@ -64,7 +64,7 @@ class LoginStore(Struct, frozen=True):
 
     def remove(self, server: str) -> None:
         """Forget the login at a server."""
-        self._change(lambda known: tuple(each for each in known if each.server != server))
+        self._change(lambda known: tuple(login for login in known if login.server != server))
 
     @contextlib.contextmanager
     def held(self, server: str) -> Iterator[None]:
@@ -77,7 +77,7 @@ class LoginStore(Struct, frozen=True):
         data_dir(self.environ)
         for _ in range(ATTEMPTS):
             known, digest = self._load()
-            logins = tuple(sorted(change(known), key=lambda each: each.server))
+            logins = tuple(sorted(change(known), key=lambda login: login.server))
             text = msgspec.json.format(msgspec.json.encode(_Record(logins)), indent=1)
             with contextlib.suppress(FileChanged):
                 replace_file(self.path, text + b"\n", expect_digest=digest, private=True)

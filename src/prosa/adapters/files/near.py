@@ -21,7 +21,7 @@ def nearest_file(path: Path) -> Path | None:
     """Return the path with the name most like its own: a name without its suffix first, then one with another case,
     then a misspelt one. A folder on the way that is missing is replaced in the same manner."""
     # os.path has an answer for names that are too long, where Path raises.
-    there = next((each for each in path.parents if os.path.isdir(each)), None)  # noqa: PTH112
+    there = next((parent for parent in path.parents if os.path.isdir(parent)), None)  # noqa: PTH112
     if there is None:
         return None
     for part in path.parts[len(there.parts) :]:
@@ -49,6 +49,6 @@ def _nearest_name(name: str, names: list[str]) -> str | None:
 def _names(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(each.name for each in islice(entries, MAX_NAMES))
+            return sorted(entry.name for entry in islice(entries, MAX_NAMES))
     except OSError:
         return []

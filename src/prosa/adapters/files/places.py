@@ -145,7 +145,7 @@ def is_settings_file(path: Path) -> bool:
 
 def is_in_vault(folder: Path) -> bool:
     """Return whether a folder is a vault of Obsidian or lies in one (X45)."""
-    return any((each / VAULT_MARK).is_dir() for each in (folder, *folder.parents))
+    return any((parent / VAULT_MARK).is_dir() for parent in (folder, *folder.parents))
 
 
 def _folder_of(path: Path) -> Path:
@@ -153,7 +153,7 @@ def _folder_of(path: Path) -> Path:
 
 
 def _marked(folder: Path) -> Path | None:
-    return next((each for each in chain((folder,), folder.parents) if is_marked(each)), None)
+    return next((path for path in chain((folder,), folder.parents) if is_marked(path)), None)
 
 
 def _here(folder: Path, environ: Mapping[str, str]) -> Path | None:

@@ -48,20 +48,20 @@ def scan(
     links: list[str] = []
     top, count = os.path.join(root, ""), 0  # a root of the system has its slash already
     vaults = [os.fspath(root)] if is_in_vault(root) else []
-    for each in Walk(suffixes, files, gitignore, most_folders, agents, skipped, vaults).listings(root):
-        if isinstance(each, FileProblem):
-            problems.append(each)
+    for listing in Walk(suffixes, files, gitignore, most_folders, agents, skipped, vaults).listings(root):
+        if isinstance(listing, FileProblem):
+            problems.append(listing)
             continue
-        folder = _below(top, each.folder)
+        folder = _below(top, listing.folder)
         found = stamps.setdefault(folder, {})
         count -= len(found)
-        _look(each, found, problems)
-        links += (folder + name for link in each.links if (name := os.path.basename(link)) in found)
+        _look(listing, found, problems)
+        links += (folder + name for link in listing.links if (name := os.path.basename(link)) in found)
         count += len(found)
         if count > most:
             raise FileProblem(root, "too-large", f"holds more than {most:,} documents")
     named = (lambda path: hint(files.real(path))) if hint is not None else None
-    inside = sorted({_below(top, each) for each in vaults})
+    inside = sorted({_below(top, vault) for vault in vaults})
     settings = f"{hints} {inside}" if inside else hints
     return Scan(Folders(top, stamps, named, inside), at_ns, tuple(problems), settings, tuple(links))
 

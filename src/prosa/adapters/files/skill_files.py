@@ -97,7 +97,7 @@ def _walk(root: Path) -> Iterator[str]:
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            return sorted((each for each in found if _is_shown(each.name)), key=lambda each: each.name)
+            return sorted((entry for entry in found if _is_shown(entry.name)), key=lambda entry: entry.name)
     except OSError:
         return []
 
@@ -160,9 +160,9 @@ def _below(path: str) -> PurePosixPath | None:
 
 def _listing(root: Path, real: Path, below: PurePosixPath) -> str:
     names = [
-        f"{each.name}/" if each.is_dir(follow_symlinks=False) else each.name
-        for each in _entries(real)
-        if each.is_dir(follow_symlinks=False) or _is_file(each, root)
+        f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+        for entry in _entries(real)
+        if entry.is_dir(follow_symlinks=False) or _is_file(entry, root)
     ]
     shown = names[:MAX_FILES]
     more = f"\n[and {len(names) - len(shown)} more]" if len(names) > len(shown) else ""

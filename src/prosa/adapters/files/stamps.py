@@ -68,7 +68,7 @@ def code_mark() -> str:
     package = os.path.dirname(prosa.__file__)
     parts = [prosa.__version__, sys.version]
     parts += _installed(package) or [
-        each for folder in _FOLDERS for each in (folder, *_stamps(os.path.join(package, folder)))
+        stamp for folder in _FOLDERS for stamp in (folder, *_stamps(os.path.join(package, folder)))
     ]
     for name in _LIBRARIES:
         spec = find_spec(name)

@@ -69,7 +69,7 @@ class TrustStore(Struct, frozen=True):
         """Trust a document, or every document below a folder, in its present state, and return them. Raises
         `FileProblem`."""
         found = _documents(path)
-        self._change(lambda known: {**known, **{str(each.path): each.digest for each in found}})
+        self._change(lambda known: {**known, **{str(trusted.path): trusted.digest for trusted in found}})
         return found
 
     def renew(self, path: Path, digest: str) -> None:
@@ -80,8 +80,8 @@ class TrustStore(Struct, frozen=True):
         """Trusts a document, or everything below a folder, no more, whether or not it is still there, and return
         them."""
         real = real_path(path)
-        gone = tuple(each for each in self.listed() if each.path == real or each.path.is_relative_to(real))
-        names = {str(each.path) for each in gone}
+        gone = tuple(trusted for trusted in self.listed() if trusted.path == real or trusted.path.is_relative_to(real))
+        names = {str(trusted.path) for trusted in gone}
         if names:
             self._change(lambda known: {name: digest for name, digest in known.items() if name not in names})
         return gone

@@ -77,15 +77,15 @@ class Walk(Struct, frozen=True):
         """Yield every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk
         with ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
         files = self.files if isinstance(self.files, RootedFiles) else None
-        for each in self.listings(folder):
-            if isinstance(each, FileProblem):
-                yield each
+        for listing in self.listings(folder):
+            if isinstance(listing, FileProblem):
+                yield listing
                 continue
-            paths = [Path(entry.path) for entry in sorted(each.entries, key=_name_of)]
+            paths = [Path(entry.path) for entry in sorted(listing.entries, key=_name_of)]
             if files is not None and paths:
-                files.met(paths, each.real)
+                files.met(paths, listing.real)
             yield from paths
-            yield from map(Path, each.links)
+            yield from map(Path, listing.links)
 
     def listings(self, folder: Path) -> Iterator[Listing | FileProblem]:
         """Yield the same by folder, each as soon as it was listed: the documents in no order."""
@@ -155,7 +155,7 @@ def files_in(walked: Sequence[Listing], files: Files) -> Iterator[tuple[str, lis
         path = entry.path
         return not entry.is_symlink() or (os.path.isfile(path) and files.inside_root(Path(path)))
 
-    yield from ((each.folder, [entry.name for entry in each.entries if is_file(entry)]) for each in walked)
+    yield from ((listing.folder, [entry.name for entry in listing.entries if is_file(entry)]) for listing in walked)
 
 
 def is_foreign(folder: str) -> bool:
@@ -262,7 +262,7 @@ class _Walking(Struct):
             self.walk.skipped.files += sorted(others)
         self.met[current.real] = [entry.name for entry in documents]
         inside = (self.entered(entry.name, entry.path, current, ignored) for entry in sorted(folders, key=_name_of))
-        return [each for each in inside if each is not None], documents
+        return [folder for folder in inside if folder is not None], documents
 
     def is_environment(self, entries: list[os.DirEntry[str]] | OSError, current: _Folder) -> bool:
         """Return whether a subfolder that was listed is a Python environment, and note it as skipped."""
@@ -312,10 +312,10 @@ class _Walking(Struct):
             self.probed += 1
             with suppress(OSError), os.scandir(waiting.popleft()) as found:
                 entries = sorted(found, key=_name_of)
-                if any(each.name.lower() == _SKILL and each.is_file(follow_symlinks=False) for each in entries):
+                if any(entry.name.lower() == _SKILL and entry.is_file(follow_symlinks=False) for entry in entries):
                     return True
-                folders = (each for each in entries if each.is_dir(follow_symlinks=False))
-                waiting += (each.path for each in folders if self._is_probed(each, ignored))
+                folders = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
+                waiting += (entry.path for entry in folders if self._is_probed(entry, ignored))
         return False
 
     def _is_probed(self, entry: os.DirEntry[str], ignored: Ignored | None) -> bool:

@@ -132,7 +132,7 @@ def _made(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) -> Iterat
 
 def _numbered(temporary: Path, parent: Path, stem: str) -> Path:
     """Move a folder to the first free number; another process may take the same at the same time."""
-    numbers = [int(each.name.removeprefix(f"{stem}-")) for each in parent.iterdir() if _is_numbered(each.name, stem)]
+    numbers = [int(path.name.removeprefix(f"{stem}-")) for path in parent.iterdir() if _is_numbered(path.name, stem)]
     for number in range(max(numbers, default=0) + 1, _MAX_NUMBER):
         target = parent / f"{stem}-{number}"
         try:

@@ -81,7 +81,7 @@ class _Adapter:
     ) -> Mapping[str, Sequence[Mapping[str, str]]]:
         """Return the names of the cases; the world has what is known of them."""
         del candidate
-        return {name: [{"case": each} for each in eval_batch.outputs] for name in components_to_update}
+        return {name: [{"case": output} for output in eval_batch.outputs] for name in components_to_update}
 
     def _proposed(
         self,

@@ -167,7 +167,7 @@ class _Flow(OAuthClientProvider):
         metadata = OAuthClientMetadata(
             client_name="Prosa",
             software_version=__version__,
-            redirect_uris=[AnyUrl(each) for each in redirects] or None,
+            redirect_uris=[AnyUrl(redirect) for redirect in redirects] or None,
             grant_types=[*grants, "refresh_token"],
             response_types=[] if wanted.device else ["code"],
             token_endpoint_auth_method=PUBLIC,

@@ -143,7 +143,7 @@ class Server:
     async def _skills(self, client: Client, tools: list[ServerTool]) -> list[ServerTool]:
         """Return the tools for the skills that the server gives."""
         self._calls.skills = found = await served_skills(client, self.name, self._notice)
-        return found.tools(frozenset(each.name for each in tools)) if found is not None else []
+        return found.tools(frozenset(tool.name for tool in tools)) if found is not None else []
 
     def _started(self, tools: list[ServerTool]) -> None:
         if not self.ready.done():

@@ -85,7 +85,7 @@ class ServedSkills(Struct):
             return []
         self.offered = frozenset((LOAD_TOOL, READ_TOOL))
         names: Value = {"type": "string", "enum": list(self.known), "description": "the name of the skill"}
-        lines = (f"- {name}: {_line(each)}" for name, each in self.known.items())
+        lines = (f"- {name}: {_line(skill)}" for name, skill in self.known.items())
         about = f"Loads a skill of the MCP server {self.server} and gives its instructions. {CHOOSE}"
         load = "\n".join((about.replace(f" with the tool `{LOAD_TOOL}`", ""), *lines))
         read = f"Reads a text file of a loaded skill of the MCP server {self.server}."
@@ -154,11 +154,11 @@ class ServedSkills(Struct):
         entry = self.held.get(name, self.known[name])
         root = entry.uri.removesuffix(SKILL_FILE)
         listed = entry.resources if isinstance(entry.resources, list) else ()
-        return {each.uri.removeprefix(root): each.uri for each in listed}
+        return {resource.uri.removeprefix(root): resource.uri for resource in listed}
 
     async def _bytes(self, client: Client, entry: _Skill, uri: str) -> bytes:
         """Return a listed file, if it is what the entry says."""
-        listed = {each.uri: each for each in entry.resources} if isinstance(entry.resources, list) else {}
+        listed = {resource.uri: resource for resource in entry.resources} if isinstance(entry.resources, list) else {}
         answer = await client.read_resource(uri)
         if len(answer.contents) != 1:
             raise SkillProblem(f"{uri[:200]} is not one file")
@@ -186,8 +186,8 @@ async def served_skills(client: Client, server: str, notice: Callable[[str], Non
         except (MCPError, ValidationError) as problem:
             notice(f"MCP server '{server}': its skills cannot be listed: {problem}")
             break
-        for each in page.skills:
-            _add(found, each, server, notice)
+        for skill in page.skills:
+            _add(found, skill, server, notice)
         if not page.next_cursor or page.next_cursor == cursor or len(found) >= MOST_SKILLS:
             break
         cursor = page.next_cursor
@@ -218,11 +218,11 @@ def _read(value: Mapping[str, Value]) -> _Skill | str:
         return f"{skill.uri[:200]!r} does not end with its name, or it has no description"
     if not isinstance(skill.resources, list):
         return f"{name} has no digests"
-    uris = [each.uri for each in skill.resources]
+    uris = [resource.uri for resource in skill.resources]
     inside = skill.uri.removesuffix(SKILL_FILE)
     if skill.uri not in uris or len(set(uris)) < len(uris) or not all(each.startswith(inside) for each in uris):
         return f"the list of the files of {name} is not complete"
-    if len(uris) > MOST_FILES or sum(each.size for each in skill.resources) > MOST_BYTES:
+    if len(uris) > MOST_FILES or sum(resource.size for resource in skill.resources) > MOST_BYTES:
         return f"{name} has more than {MOST_FILES} files, or more than {MOST_BYTES // 2**20} MiB"
     return skill
 

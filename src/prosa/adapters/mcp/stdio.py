@@ -387,7 +387,7 @@ def runnable(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     name, *arguments = command
     found = shutil.which(name, path=env.get("PATH") or None) or name
     if found.lower().endswith(_SCRIPTS):
-        bad = next((each for each in arguments if _MEANS_SOMETHING & set(each)), None)
+        bad = next((argument for argument in arguments if _MEANS_SOMETHING & set(argument)), None)
         if bad is not None:
             raise OSError(f"{name} {SCRIPTS} {bad!r}")
     return (found, *arguments)

@@ -55,8 +55,8 @@ class _Workers(Struct):
     def answering(self, *, wait: bool) -> list[int]:
         """Return the pipes that have something to say."""
         poll = select.poll()
-        for each in self.processes:
-            poll.register(each, select.POLLIN)
+        for process in self.processes:
+            poll.register(process, select.POLLIN)
         return [each for each, _ in poll.poll(None if wait else 0)]
 
     def end(self, results: int) -> None:

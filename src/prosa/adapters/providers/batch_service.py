@@ -171,7 +171,7 @@ class BatchService:
 
         # A request on a kept connection that ended is sent again, and it is unknown whether the first was received.
         client = self._connected() if method == "GET" else self._fresh()
-        sent = {name: each for name, each in plain_headers().items() if name != "Content-Type"}
+        sent = {name: header for name, header in plain_headers().items() if name != "Content-Type"}
         try:
             request = client.build_request(
                 method,

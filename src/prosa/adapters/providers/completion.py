@@ -129,9 +129,9 @@ def shaped(request: ModelRequest, shape: RequestShape) -> ModelRequest:
 
 def _without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     """System messages as the beginning of the first user message."""
-    system = [replace(each, role="user", name=None) for each in messages if each.role == "system"]
-    rest = [each for each in messages if each.role != "system"]
-    at = next((at for at, each in enumerate(rest) if each.role == "user"), None)
+    system = [replace(message, role="user", name=None) for message in messages if message.role == "system"]
+    rest = [message for message in messages if message.role != "system"]
+    at = next((at for at, message in enumerate(rest) if message.role == "user"), None)
     if not system or at is None:
         return (*system, *rest)
     return (*rest[:at], joined([*system, rest[at]]), *rest[at + 1 :])
@@ -141,14 +141,14 @@ def _one_call_each(messages: Sequence[Message]) -> Iterator[Message]:
     """Yield several calls of one reply as several replies, each with its own result. Replies may repeat the ids of
     others."""
     waiting: list[Message] = []
-    for each in messages:
-        if len(each.tool_calls) > 1:
-            first, *rest = each.tool_calls
-            yield replace(each, tool_calls=(first,))
-            waiting = [replace(each, content="", tool_calls=(call,)) for call in rest]
+    for message in messages:
+        if len(message.tool_calls) > 1:
+            first, *rest = message.tool_calls
+            yield replace(message, tool_calls=(first,))
+            waiting = [replace(message, content="", tool_calls=(call,)) for call in rest]
             continue
-        yield each
-        if each.role == "tool" and waiting:
+        yield message
+        if message.role == "tool" and waiting:
             yield waiting.pop(0)
 
 

@@ -136,7 +136,7 @@ class ServiceProvider:
         if request.model_name in self._names:
             request = replace(request, model_name=self._names[request.model_name])
         if request.tools and self._without_tools is not None:
-            if asked := [each.name for each in request.tools if each.name not in request.implied]:
+            if asked := [tool.name for tool in request.tools if tool.name not in request.implied]:
                 self._without_tools(asked)
             request = replace(request, tools=())
         return replace(request, parameters=_resampled(request)) if request.repeats and self._bound else request

@@ -255,7 +255,7 @@ def _spent_until(headers: Mapping[str, str]) -> datetime | None:
         for name in _LIMITS
         if headers.get(f"anthropic-ratelimit-{name}-remaining") == "0"
     ]
-    return max((each for each in ends if each is not None), default=None)
+    return max((end for end in ends if end is not None), default=None)
 
 
 def _moment(text: str | None) -> datetime | None:

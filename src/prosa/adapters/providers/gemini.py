@@ -97,7 +97,7 @@ def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, 
     del stream
     given = _parameters(request, shape)
     made = {name: given.pop(name) for name in _BESIDE & given.keys()}
-    system = [each.content for each in request.messages if each.role == "system"]
+    system = [message.content for message in request.messages if message.role == "system"]
     if system:
         made["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
     if request.tools:
@@ -382,8 +382,8 @@ def _retry_delay(raw: str) -> str | None:
         return None
     error = value.get("error") if isinstance(value, Mapping) else None
     details = error.get("details") if isinstance(error, Mapping) else None
-    for each in details if isinstance(details, list) else ():
-        delay = each.get("retryDelay") if isinstance(each, Mapping) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, Mapping) else None
         if isinstance(delay, str) and (found := _SECONDS.match(delay)):
             return found[1]
     return None

@@ -103,9 +103,9 @@ def _google(page: Mapping[str, Value]) -> list[Listed] | None:
     entries = page.get("models", [])
     if not isinstance(entries, list):
         return None
-    answering: list[Value] = [each for each in entries if isinstance(each, Mapping) and _answers(each)]
+    answering: list[Value] = [entry for entry in entries if isinstance(entry, Mapping) and _answers(entry)]
     found = _named(answering, "name", "inputTokenLimit")
-    return found and [replace(each, name=each.name.removeprefix("models/")) for each in found]
+    return found and [replace(listed, name=listed.name.removeprefix("models/")) for listed in found]
 
 
 def _answers(entry: Mapping[str, Value]) -> bool:
@@ -116,7 +116,7 @@ def _answers(entry: Mapping[str, Value]) -> bool:
 def _named(entries: Value, name: str, *contexts: str) -> list[Listed] | None:
     if not are_objects(entries):
         return None
-    found = [(optional_text(each.get(name)), [_size(each, context) for context in contexts]) for each in entries]
+    found = [(optional_text(entry.get(name)), [_size(entry, context) for context in contexts]) for entry in entries]
     return [Listed(known, next(filter(None, sizes), None)) for known, sizes in found if known is not None]
 
 

@@ -104,10 +104,10 @@ def _where(place: ServerAddress) -> str:
 
 def _choose(name: str | None, models: Sequence[LocalModel]) -> str | None:
     if name is None:
-        ready = [each for each in models if each.answers] or models
-        loaded = [each for each in ready if each.is_loaded] or ready
+        ready = [model for model in models if model.answers] or models
+        loaded = [model for model in ready if model.is_loaded] or ready
         return loaded[0].name if loaded else None
-    names = [each.name for each in models]
+    names = [model.name for model in models]
     exact = next((each for each in names if each in (name, f"{name}:latest")), None)
     return exact or next((each for each in names if each.endswith((f"/{name}", f"/{name}.gguf"))), None)
 
@@ -115,7 +115,7 @@ def _choose(name: str | None, models: Sequence[LocalModel]) -> str | None:
 def _offers(models: Sequence[LocalModel]) -> str:
     if not models:
         return "it has no models"
-    return f"it has {', '.join(each.name for each in models[:10])}{' …' if len(models) > 10 else ''}"
+    return f"it has {', '.join(model.name for model in models[:10])}{' …' if len(models) > 10 else ''}"
 
 
 async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
@@ -147,7 +147,7 @@ def _entries(answer: _Answer) -> _Entries | None:
     entries = value["data"] if value["data"] is not None or value.get("object") != "list" else []
     if not isinstance(entries, list):
         return None
-    found = [(name, each) for each in entries if isinstance(each, dict) and isinstance(name := each.get("id"), str)]
+    found = [(name, entry) for entry in entries if isinstance(entry, dict) and isinstance(name := entry.get("id"), str)]
     return found if len(found) == len(entries) else None
 
 
@@ -183,12 +183,12 @@ async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer
     running, pulled = [await _named(root, path, timeout) for path in ("/api/ps", "/api/tags")]
     models = [
         LocalModel(
-            each.name,
-            _whole(running.get(each.name), "context_length"),
-            each.name in running,
-            answers="bert" not in _family(pulled.get(each.name, {})),
+            model.name,
+            _whole(running.get(model.name), "context_length"),
+            model.name in running,
+            answers="bert" not in _family(pulled.get(model.name, {})),
         )
-        for each in server.models
+        for model in server.models
     ]
     return replace(server, models=tuple(models), kind="Ollama")
 
@@ -215,13 +215,13 @@ async def _lm_studio(server: LocalServer, root: str, timeout: float) -> LocalSer
     known = dict(entries)
     models = [
         LocalModel(
-            each.name,
+            model.name,
             _whole(facts, "loaded_context_length") or _whole(facts, "max_context_length"),
             facts.get("state") == "loaded",
             answers=facts.get("type") != "embeddings",
         )
-        for each in server.models
-        for facts in [known.get(each.name, {})]
+        for model in server.models
+        for facts in [known.get(model.name, {})]
     ]
     return replace(server, models=tuple(models), kind="LM Studio")
 

@@ -112,7 +112,7 @@ def _is_manual(thinking: Value) -> bool:
 
 def _lacks_thoughts(messages: Sequence[Message]) -> bool:
     """Return whether the last calls come from another service or from a continued run."""
-    last = next((each for each in reversed(messages) if each.role == "assistant"), None)
+    last = next((message for message in reversed(messages) if message.role == "assistant"), None)
     return messages[-1].role == "tool" and last is not None and not _thoughts(last.opaque)
 
 
@@ -133,13 +133,13 @@ def _most(request: ModelRequest, shape: RequestShape) -> int:
         given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
         asked = next((each for each in given if isinstance(each, int) and not isinstance(each, bool)), None)
     bounds = [shape.room, shape.most if asked is None or shape.most != DEFAULT_OUTPUT else None, asked]
-    return min((each for each in bounds if each is not None), default=DEFAULT_OUTPUT)
+    return min((bound for bound in bounds if bound is not None), default=DEFAULT_OUTPUT)
 
 
 def _goes_on(request: ModelRequest) -> bool:
     """Return whether what is sent now will be sent again with more below it, so that it is worth a place in the
     cache."""
-    return bool(request.tools) or any(each.role == "assistant" for each in request.messages)
+    return bool(request.tools) or any(message.role == "assistant" for message in request.messages)
 
 
 # ---- messages ----
@@ -147,7 +147,7 @@ def _goes_on(request: ModelRequest) -> bool:
 
 def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Plain]]) -> str:
     """Return the text of the system messages; nothing where they are all there is, and are sent as those of a user."""
-    system = [each for each in messages if each.role == "system" and each.content.strip()]
+    system = [message for message in messages if message.role == "system" and message.content.strip()]
     return joined(system).content if system and len(system) < len(messages) and said else ""
 
 
@@ -220,14 +220,14 @@ def _tool(tool: ToolSpec) -> dict[str, Plain]:
 
 def _gone(request: ModelRequest) -> Iterator[dict[str, Plain]]:
     """Yield tools that were called and are offered no more: the service wants every call to have its tool."""
-    names = {call.name: None for each in request.messages for call in each.tool_calls}
+    names = {call.name: None for message in request.messages for call in message.tool_calls}
     for name in names.keys() - {tool.name for tool in request.tools}:
         yield {"name": name, "description": "It is not there any more.", "input_schema": {"type": "object"}}
 
 
 def _choice(request: ModelRequest) -> dict[str, Value] | None:
     if not request.tools:
-        return {"type": "none"} if any(each.tool_calls for each in request.messages) else None
+        return {"type": "none"} if any(message.tool_calls for message in request.messages) else None
     if request.parameters.get("parallel_tool_calls") is False:
         return {"type": "auto", "disable_parallel_tool_use": True}
     return None
@@ -272,7 +272,7 @@ def _is_thought(block: Mapping[str, Value]) -> bool:
 
 def _opaque(thoughts: Sequence[Mapping[str, Value]]) -> str:
     """Return what goes back with the results of the calls: the thoughts before them, as they were."""
-    kept = [{name: each.get(name, "") for name in _THOUGHTS[str(each["type"])]} for each in thoughts]
+    kept = [{name: thought.get(name, "") for name in _THOUGHTS[str(thought["type"])]} for thought in thoughts]
     return json.dumps({_OPAQUE: kept}, ensure_ascii=False, separators=(",", ":")) if kept else ""
 
 
@@ -489,7 +489,7 @@ def _meaning(schema: Mapping[str, Value]) -> dict[str, Plain]:
         return _typed(kind, schema)
     for keyword, sent in (("anyOf", "anyOf"), ("oneOf", "anyOf"), ("allOf", "allOf")):
         if isinstance(branches := schema.get(keyword), list) and branches:
-            return {sent: [_schema(each) for each in branches]}
+            return {sent: [_schema(branch) for branch in branches]}
     raise _Unspeakable
 
 

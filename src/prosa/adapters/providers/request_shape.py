@@ -170,11 +170,15 @@ def _next_shape(shape: RequestShape, messages: Sequence[Message], problem: Statu
     text = f"{problem.code} {problem.param} {problem.raw}".lower()
     if shape.calls == "one" and "parallel_tool_calls" in text:
         return replace(shape, calls="apart")
-    if shape.calls == "several" and says(text, _CALL_WORDS) and any(len(each.tool_calls) > 1 for each in messages):
+    if (
+        shape.calls == "several"
+        and says(text, _CALL_WORDS)
+        and any(len(message.tool_calls) > 1 for message in messages)
+    ):
         return replace(shape, calls="one")
     if not shape.joined_users and says(text, _USER_WORDS) and _has_neighbours(messages):
         return replace(shape, joined_users=True)
-    if shape.system_role and says(text, _SYSTEM_WORDS) and any(each.role == "system" for each in messages):
+    if shape.system_role and says(text, _SYSTEM_WORDS) and any(message.role == "system" for message in messages):
         return replace(shape, system_role=False)
     return None
 
@@ -187,7 +191,7 @@ def is_prefill_refusal(problem: StatusProblem) -> bool:
 
 def _has_neighbours(messages: Sequence[Message]) -> bool:
     """Return whether two user messages stand in a row, or would without the system message between them."""
-    said = [each.role for each in messages if each.role != "system"]
+    said = [message.role for message in messages if message.role != "system"]
     return any(pair == ("user", "user") for pair in pairwise(said))
 
 

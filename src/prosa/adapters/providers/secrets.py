@@ -55,11 +55,11 @@ class Secrets(Struct, frozen=True):
 
     def reply(self, reply: ModelReply) -> ModelReply:
         """Return a reply without the secrets, and the same one where it has none."""
-        if not self.forms or not any(form[:least] in each for form, least in self.forms for each in _texts(reply)):
+        if not self.forms or not any(form[:least] in text for form, least in self.forms for text in _texts(reply)):
             return reply
         calls = tuple(
-            replace(each, id=self.hidden(each.id), name=self.hidden(each.name), arguments=self.hidden(each.arguments))
-            for each in reply.tool_calls
+            replace(call, id=self.hidden(call.id), name=self.hidden(call.name), arguments=self.hidden(call.arguments))
+            for call in reply.tool_calls
         )
         return replace(
             reply,
@@ -128,8 +128,8 @@ def _shared(form: str, text: str, at: int) -> int:
 
 def _texts(reply: ModelReply) -> Iterable[str]:
     yield from (reply.content, reply.opaque, reply.refusal or "", reply.model_name or "")
-    for each in reply.tool_calls:
-        yield from (each.id, each.name, each.arguments)
+    for call in reply.tool_calls:
+        yield from (call.id, call.name, call.arguments)
 
 
 def _lower(encoded: str) -> str:

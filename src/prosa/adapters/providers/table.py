@@ -197,7 +197,7 @@ def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow 
     one."""
     wanted = squashed(name)
     known = next((row for row in PROVIDERS if wanted in map(squashed, (row.name, *row.aliases))), None)
-    named = next((each for key, each in own.items() if squashed(key) in _names(known, wanted)), None)
+    named = next((settings for key, settings in own.items() if squashed(key) in _names(known, wanted)), None)
     if named is None:
         return known
     if known is None and named.base_url is None:
@@ -217,7 +217,7 @@ def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow 
 
 def provider_names(own: Mapping[str, ProviderSettings]) -> tuple[str, ...]:
     """Return every name that works."""
-    return (*(row.name for row in PROVIDERS), *(name for name, each in own.items() if each.base_url))
+    return (*(row.name for row in PROVIDERS), *(name for name, settings in own.items() if settings.base_url))
 
 
 def _names(known: ProviderRow | None, wanted: str) -> set[str]:

@@ -298,7 +298,7 @@ class Pools(httpx2.AsyncBaseTransport):
     @property
     def busy(self) -> int:
         """How many requests are under way."""
-        return sum(each.busy for each in self._pools)
+        return sum(pool.busy for pool in self._pools)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request over the first pool with a free connection; its place is free again as the answer is closed.
@@ -324,8 +324,8 @@ class Pools(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for each in self._pools:
-            await each.transport.aclose()
+        for pool in self._pools:
+            await pool.transport.aclose()
 
     async def _place(self, seconds: float | None) -> None:
         try:

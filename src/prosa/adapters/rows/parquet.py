@@ -70,7 +70,7 @@ class ParquetRows(Struct, frozen=True):
         table = connection.table_function("read_parquet", [str(self.path)])
         names, types = list(table.columns), list(table.types)
         require_columns(self.name, names)
-        quoted = [_quoted(each) for each in names]
+        quoted = [_quoted(name) for name in names]
         sizes = " + ".join(["0", *(_size(column, kind, 0) for column, kind in zip(quoted, types, strict=True))])
 
         def blocks() -> Iterator[Sequence[Sequence[Cell] | None]]:

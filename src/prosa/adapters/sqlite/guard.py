@@ -69,7 +69,7 @@ def select(
 def bindable(*values: str | float) -> tuple[str | float, ...]:
     """Return values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes
     `?`."""
-    return tuple(each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values)
+    return tuple(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values)
 
 
 def _allows(readable: Readable, action: int, first: str, second: str, place: str, view: str) -> bool:

@@ -282,7 +282,7 @@ def _edge(row: _EdgeRow, ids: Mapping[int, str]) -> Edge:
     return Edge(
         *(source, target if node is None else node, rel, origin, line, state, start, end, kind, strength),
         *(bool(both), part, bool(exact)),
-        tuple(ids[each] for each in json.loads(others) if each in ids) if others else (),
+        tuple(ids[load] for load in json.loads(others) if load in ids) if others else (),
         range=range_,
     )
 

@@ -93,7 +93,7 @@ def _where(found: Resolution[Numbered]) -> Row:
     """Return `state`, `target_document`, `exact` and `candidates`."""
     if found.state == "resolved":
         return found.state, found.targets[0].id, found.exact, None
-    candidates = [each.id for each in found.targets]
+    candidates = [target.id for target in found.targets]
     return found.state, None, found.exact, json.dumps(candidates) if candidates else None
 
 
@@ -356,18 +356,20 @@ class StoredRecords(Struct, frozen=True):
         those at the paths ``besides``."""
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
         question = "SELECT path, dialect FROM document WHERE id = ?"
-        found = ((self.connection.execute(question, (each,)).fetchone(), each) for each in numbers)
+        found = ((self.connection.execute(question, (number,)).fetchone(), number) for number in numbers)
         rows = sorted((path, each) for (path, name), each in found if dialect in (None, name))
         waiting = iter([number for path, number in rows if path not in besides and self.wanted(path)])
         while batch := list(islice(waiting, BATCH)):
-            yield from sorted((record for _, record in records_of(self.connection, batch)), key=lambda each: each.path)
+            yield from sorted(
+                (record for _, record in records_of(self.connection, batch)), key=lambda record: record.path
+            )
 
     def owners(self, name: str) -> list[Record]:
         """Return the documents that give themselves an id."""
         question = """SELECT DISTINCT d.id, d.path FROM definition f JOIN document d ON d.id = f.document
           WHERE f.kind = 'id' AND f.name = ? ORDER BY d.path"""
         numbers = [id_ for id_, path in self.connection.execute(question, (name,)) if self.wanted(path)]
-        return [record for each in numbers for _, record in records_of(self.connection, [each])]
+        return [record for number in numbers for _, record in records_of(self.connection, [number])]
 
     def ids(self) -> set[str]:
         """Return all ids that documents give themselves."""

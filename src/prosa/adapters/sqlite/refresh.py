@@ -80,9 +80,9 @@ def _compare_all(connection: sqlite3.Connection, scan: Scan, reading: Reading) -
     from prosa.adapters.sqlite.update import Update
 
     known = known_documents(connection)
-    gone = known.keys() - {each.path for each in scan.documents}
+    gone = known.keys() - {document.path for document in scan.documents}
     update = Update(connection, reading, known)
-    report = update.run([each for each in scan.documents if not is_known(each, known)], gone, scan)
+    report = update.run([document for document in scan.documents if not is_known(document, known)], gone, scan)
     stamps.keep(connection, scan, update.unread)
     return report
 
@@ -104,9 +104,9 @@ def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: R
     with writing_to(index):
         if writing.meta(connection, "mark") != reading.mark:
             raise StaleIndex
-        known = known_documents(connection, [*(each.path for each in scan.documents), *gone])
-        changed = [each for each in scan.documents if not is_known(each, known)]
-        stamps.touch(connection, known.keys() | {each.path for each in changed}, scan.hints)
+        known = known_documents(connection, [*(document.path for document in scan.documents), *gone])
+        changed = [document for document in scan.documents if not is_known(document, known)]
+        stamps.touch(connection, known.keys() | {document.path for document in changed}, scan.hints)
         return Update(connection, reading, known).run(changed, [path for path in gone if path in known], scan)
 
 

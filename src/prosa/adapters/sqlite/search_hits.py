@@ -67,11 +67,11 @@ def hits_of(
 ) -> list[Hit]:
     """Return the hits. A document that is found by its title or tags alone is shown from its beginning; with
     ``sections`` every section as it was found."""
-    rows = {each.id: each for each in _rows(connection, [each.section for each in found])}
+    rows = {row.id: row for row in _rows(connection, [each.section for each in found])}
     found = [each for each in found if each.section in rows]
     matched = _matched(connection, query, rows.values())
     elsewhere = [each.document for each in found if each.section not in matched and not sections]
-    begins = {each.document: each for each in _beginnings(connection, elsewhere)}
+    begins = {beginning.document: beginning for beginning in _beginnings(connection, elsewhere)}
     return [
         _hit(begins.get(each.document, rows[each.section]), each.score, matched.get(each.section, ())) for each in found
     ]

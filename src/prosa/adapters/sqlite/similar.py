@@ -51,7 +51,7 @@ def similar_in(
     query = _query(connection, row[0])
     wider = replace(asked, text="", limit=MAX_RANKED, sections=False)
     by_words = ranked_sections(connection, query, wider) if query.clauses else []
-    sections = {each.document: each.section for each in by_words if each.document != row[0]}
+    sections = {word.document: word.section for word in by_words if word.document != row[0]}
     by_vectors = {each.document: each.section for each in near if each.document != row[0]}
     places = by_vectors | sections
     by_links = _linked(connection, row[0], wider)

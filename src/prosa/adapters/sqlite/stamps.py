@@ -120,9 +120,9 @@ def stamps_of(scan: Scan) -> Stamps:
     if isinstance(scan.documents, Folders):
         return scan.documents.stamps
     found: Stamps = {}
-    for each in scan.documents:
-        folder, name = split(each.path)
-        found.setdefault(folder, {})[name] = each.stamp
+    for document in scan.documents:
+        folder, name = split(document.path)
+        found.setdefault(folder, {})[name] = document.stamp
     return found
 
 
@@ -131,7 +131,7 @@ def found_at(scan: Scan, paths: Iterable[str]) -> list[FoundDocument]:
     if isinstance(scan.documents, Folders):
         return [scan.documents.found(*split(path)) for path in paths]
     wanted = set(paths)
-    return [each for each in scan.documents if each.path in wanted]
+    return [document for document in scan.documents if document.path in wanted]
 
 
 def split(path: str) -> tuple[str, str]:

@@ -169,7 +169,7 @@ class Update(Struct, dict=True):
             changed=len(self.written) - added,
             removed=len(gone) + sum(number in self._old for number in self.lost),
             unchanged=len(scan.documents) - len(self.written) - len(self.lost),
-            unreadable=(*scan.problems, *(each for each in self.lost.values() if each.kind != "missing")),
+            unreadable=(*scan.problems, *(problem for problem in self.lost.values() if problem.kind != "missing")),
         )
 
     @cached_property
@@ -239,7 +239,7 @@ class Update(Struct, dict=True):
             return
         if started or len(self.written) > MOSTLY:
             kept = [*self._kept()]
-            named = chain(*kept, *(each.named() for each in self.spooled))
+            named = chain(*kept, *(spooled.named() for spooled in self.spooled))
             with _merging(self.connection, wanted=in_bulk) as merged:
                 linking.link_all(self.connection, named, chain(kept, self.spooled), sites, merged)
             linking.name_all(self.connection)
@@ -254,7 +254,7 @@ class Update(Struct, dict=True):
         """Yield the records of documents that did not change; their keys and edges are removed."""
         written = set(self.written)
         if len(written) < self._count():
-            yield [each for each in linking.stored_records(self.connection) if each[0] not in written]
+            yield [record for record in linking.stored_records(self.connection) if record[0] not in written]
             linking.unlink_all(self.connection)
 
     def _count(self) -> int:
@@ -334,7 +334,8 @@ def inherit_some(connection: sqlite3.Connection, documents: Sequence[int]) -> No
     meta_files = _meta_files(connection)
     if meta_files:
         rows = [
-            connection.execute("SELECT id, path FROM document WHERE id = ?", (each,)).fetchone() for each in documents
+            connection.execute("SELECT id, path FROM document WHERE id = ?", (document,)).fetchone()
+            for document in documents
         ]
         _set_facets(connection, _inherit(connection, rows, meta_files))
 
@@ -393,7 +394,7 @@ def _inherit(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]
     """Write the inherited metadata of documents, and return those that have any."""
     inheriting: set[int] = set()
     for number, path in documents:
-        near = {each.number: each for each in meta_files.for_path(path)}
+        near = {file.number: file for file in meta_files.for_path(path)}
         rows = _inherited_rows(connection, number, path, near) if near else []
         connection.executemany("INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         if rows:
@@ -406,11 +407,11 @@ def _inherited_rows(
 ) -> list[Row]:
     own = _own(connection, number)
     url = own.get("source-url")
-    by_fields = {id(rows): each for each in near.values() for rows in each.file.fields.values()}
+    by_fields = {id(rows): file for file in near.values() for rows in file.file.fields.values()}
     effective = effective_fields(
         {name: rows for name, rows in own.items() if name != TAG},
         PurePosixPath(path),
-        [each.file for each in near.values()],
+        [file.file for file in near.values()],
         url=url[0].text if url else None,
     )
     rows: list[Row] = []

@@ -120,7 +120,7 @@ def _configure_full_text(connection: sqlite3.Connection, settings: Mapping[str, 
 
 def restamp(connection: sqlite3.Connection, items: Iterable[Item]) -> None:
     """Note that files are as they were, though the system says something else of them."""
-    rows: list[Row] = [(*each.found.stamp, each.id) for each in items]
+    rows: list[Row] = [(*item.found.stamp, item.id) for item in items]
     connection.executemany("UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?", rows)
 
 
@@ -259,7 +259,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     if record.dialect == "mdh" or may_stand(record.path):
         packed.nodes.append((record.path, record.dialect, _json(record.canonical)))
     packed.meta_files |= extracted.globs is not None
-    packed.definitions += [(number, *each) for each in record.definitions]
+    packed.definitions += [(number, *definition) for definition in record.definitions]
     packed.fields += [(number, *each, None) for each in extracted.fields]
     names, tags = _names(record), " ".join(extracted.tags)
     named_cjk = is_cjk(names) or is_cjk(tags)
@@ -274,7 +274,11 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
 
 def _names(record: Record) -> str:
     """Return the names of a document for the full text: its title and its aliases (HA22)."""
-    return "\n".join(dict.fromkeys((record.title, *(each.name for each in record.definitions if each.kind == "alias"))))
+    return "\n".join(
+        dict.fromkeys(
+            (record.title, *(definition.name for definition in record.definitions if definition.kind == "alias"))
+        )
+    )
 
 
 def _json(texts: Sequence[str]) -> str:

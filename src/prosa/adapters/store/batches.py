@@ -132,7 +132,7 @@ def count_spent(connection: Database, batch: str, spent: int) -> None:
 def note_written(connection: Database, batch: str, path: str, digest: str) -> None:
     """Remember a file that was written of a batch, so that it is known again: the last `MOST_WRITTEN` of them."""
     row = connection.execute("SELECT written FROM batch WHERE id = ?", (batch,)).fetchone()
-    others = [each for each in (row[0] or "").split("\n") if each and not each.startswith(f"{path} ")] if row else []
+    others = [part for part in (row[0] or "").split("\n") if part and not part.startswith(f"{path} ")] if row else []
     written = "\n".join((*others[1 - MOST_WRITTEN :], f"{path} {digest}"))
     connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
 
@@ -145,7 +145,7 @@ def set_state(connection: Database, batch: str, state: BatchState, ended: str) -
 
 def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
     """Write rows that are known without a run: those whose input is refused."""
-    values = [stored(astuple(each)) for each in rows]
+    values = [stored(astuple(row)) for row in rows]
 
     def work(connection: Database) -> None:
         if values:

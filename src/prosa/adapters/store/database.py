@@ -66,9 +66,9 @@ class Changes(Struct, frozen=True):
         """Do the work alone."""
         if self.fence is not None:
             self.fence(connection)
-        for each in self.changes():
-            otherwise = None if each.otherwise is None else partial(each.otherwise, connection)
-            connection.change(each.statement.single(connection.shared), each.values, otherwise)
+        for change in self.changes():
+            otherwise = None if change.otherwise is None else partial(change.otherwise, connection)
+            connection.change(change.statement.single(connection.shared), change.values, otherwise)
 
 
 class ResultRows(Protocol):

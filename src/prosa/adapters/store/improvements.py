@@ -41,8 +41,8 @@ def put(record: Improvement) -> Callable[[Database], None]:
 
     def work(connection: Database) -> None:
         values = dict(zip(COLUMNS, _values(record), strict=True))
-        text = f"UPDATE improvement SET {', '.join(f'{each} = ?' for each in names)} WHERE id = ?"  # noqa: S608
-        connection.execute(text, [*(values[each] for each in names), record.id])
+        text = f"UPDATE improvement SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?"  # noqa: S608
+        connection.execute(text, [*(values[name] for name in names), record.id])
 
     return work
 
@@ -96,9 +96,9 @@ def unfinished(connection: Database, record: Improvement) -> list[Improvement]:
     same too."""
     text = f"{_ROW} WHERE subject = ? AND digest = ? AND about = ? ORDER BY started DESC, id"
     rows = connection.execute(text, (record.subject, record.digest, record.about)).fetchall()
-    found = [each for each in map(_record, rows) if record.seed in (-1, each.seed)]
-    call = next((each.call for each in found if each.state != "done"), "")
-    return [each for each in found if each.call == call]
+    found = [improvement for improvement in map(_record, rows) if record.seed in (-1, improvement.seed)]
+    call = next((improvement.call for improvement in found if improvement.state != "done"), "")
+    return [improvement for improvement in found if improvement.call == call]
 
 
 def of_test(connection: Database, test: str) -> tuple[Improvement, ...]:

@@ -56,7 +56,7 @@ class LeasedRow(Struct, frozen=True):
 
 def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
     """Keep inputs: the number of each row, its id and its input as JSON."""
-    values = [stored((batch, *each)) for each in rows]
+    values = [stored((batch, *row)) for row in rows]
 
     def work(connection: Database) -> None:
         if values:
@@ -95,7 +95,7 @@ def require_lease(connection: Database, lease: LeaseKey) -> None:
 def join(connection: Database, batch: BatchRecord) -> BatchRecord:
     """Return the batch, which is made if it is new."""
     insert_batch(connection, batch)
-    return next(each for each in batch_of(connection, batch.id) if each.id == batch.id)
+    return next(record for record in batch_of(connection, batch.id) if record.id == batch.id)
 
 
 @deferred

@@ -113,7 +113,7 @@ class PostgresDatabase:
             self._note_number(done)
 
     def _sent(self, text: str, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
-        return self._connection.execute(_sent(text), [_value(each) for each in values])
+        return self._connection.execute(_sent(text), [_value(value) for value in values])
 
     def change_all(self, statement: Statement, rows: Sequence[Sequence[Any]], /) -> int:
         """Do a statement for many rows of values, which are one text: a hundred arrays would cost more than the
@@ -144,7 +144,7 @@ class PostgresDatabase:
         name = f"prosa_{os.urandom(4).hex()}"
         with self._connection.transaction(), self._connection.cursor(name) as cursor:
             cursor.itersize = _STREAMED
-            yield from cursor.execute(_sent(text), [_value(each) for each in values])
+            yield from cursor.execute(_sent(text), [_value(value) for value in values])
 
     def transact(self, work: Callable[[], T]) -> T:
         """Do ``work`` in one transaction. Where the server is lost meanwhile it is waited for, and the work is done
@@ -315,8 +315,8 @@ def _lacks_password(said: str) -> bool:
 
 def _first_line(error: psycopg.Error) -> str:
     """Return the part of a message that says what is wrong: the last line of one about a connection."""
-    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
-    wrong = next((each for each in lines if "FATAL:" in each), lines[0] if lines else "no reason was given")
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    wrong = next((line for line in lines if "FATAL:" in line), lines[0] if lines else "no reason was given")
     return re.sub(r"^(connection (failed|is bad): )?(connection to server .*? failed: )?(FATAL: *)?", "", wrong)
 
 

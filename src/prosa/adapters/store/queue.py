@@ -172,7 +172,7 @@ class LeaseQueue:
 
     async def take(self, batches: Sequence[str], most: int) -> list[TakenLease]:
         """At most so many leases of some batches: those that wait, and those whose worker is heard no more."""
-        names = {QueueEntrypoint(entrypoint_of(each)): EntrypointExecutionParameter(0) for each in batches}
+        names = {QueueEntrypoint(entrypoint_of(batch)): EntrypointExecutionParameter(0) for batch in batches}
 
         async def taken() -> list[TakenLease]:
             async with self._takes.transaction():
@@ -243,9 +243,9 @@ class LeaseQueue:
                 await each.close()
 
     def _beat(self, jobs: Sequence[JobId]) -> None:
-        for each in jobs:
-            if each in self.held:
-                self.held[each].beat = time.monotonic()
+        for job in jobs:
+            if job in self.held:
+                self.held[job].beat = time.monotonic()
 
     async def _connected(self) -> psycopg.AsyncConnection:
         try:

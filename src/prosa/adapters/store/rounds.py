@@ -79,7 +79,7 @@ def is_asked(connection: Database, name: str) -> bool:
 @deferred
 def journal(connection: Database, results: Sequence[LineResult]) -> int:
     """Write what came into the journals of the rows, and return how many calls had waited for it."""
-    return sum(_written(connection, each) for each in results)
+    return sum(_written(connection, result) for result in results)
 
 
 def _written(connection: Database, result: LineResult) -> int:

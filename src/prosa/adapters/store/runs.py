@@ -175,7 +175,7 @@ def end(
 def stored(values: Sequence[object]) -> list[object]:
     """Return values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its
     escape."""
-    return [each if not isinstance(each, str) or each.isascii() else _text(each) for each in values]
+    return [value if not isinstance(value, str) or value.isascii() else _text(value) for value in values]
 
 
 def _text(text: str) -> str:
@@ -290,13 +290,15 @@ def calls_of(connection: Database, run: str) -> list[CallRecord]:
 
 def with_totals(connection: Database, found: Sequence[RunRecord]) -> list[RunRecord]:
     """Return runs with what they have taken so far: a run that has not ended has no totals of its own yet."""
-    unended = [each.id for each in found if each.ended is None]
+    unended = [record.id for record in found if record.ended is None]
     totals: dict[str, tuple[int, ...]] = {}
     for start in range(0, len(unended), _AT_ONCE):
         some = unended[start : start + _AT_ONCE]
         text = f"{_TOTALS_SO_FAR}state = 'answered' AND run IN ({', '.join('?' * len(some))}) GROUP BY run"
         totals |= {run: tuple(map(int, row)) for run, *row in connection.execute(text, some)}
-    return [_so_far(each, totals.get(each.id, (0, 0, 0, 0, 0))) if each.ended is None else each for each in found]
+    return [
+        _so_far(record, totals.get(record.id, (0, 0, 0, 0, 0))) if record.ended is None else record for record in found
+    ]
 
 
 def _so_far(run: RunRecord, totals: Sequence[int]) -> RunRecord:

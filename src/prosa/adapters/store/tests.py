@@ -41,7 +41,7 @@ _FLAGS = ("changed", "lower", "passed")
 def begin_test(connection: Database, test: TestRecord, suites: Sequence[SuiteRow], holder: Callable[[], str]) -> None:
     """Record the start of a test; ``holder`` names this process once the store is open."""
     connection.execute(_INSERT_TEST, stored(astuple(replace(test, holder=holder()))))
-    connection.executemany(_INSERT_SUITE, [stored(astuple(each)) for each in suites])
+    connection.executemany(_INSERT_SUITE, [stored(astuple(suite)) for suite in suites])
 
 
 @deferred

@@ -246,14 +246,14 @@ class _Group(Struct, eq=False):
         if changes[0].statement.rank <= self.ranks.get(work.run, -1):
             self._change()  # what is written of one run is written in its order
         self.ranks[work.run] = changes[-1].statement.rank
-        for each in changes:
-            self.changes.setdefault(each.statement, []).append(each)
+        for change in changes:
+            self.changes.setdefault(change.statement, []).append(change)
 
     def _change(self) -> None:
         """Do the changes that wait. Raises `_Uneven` where one of them is refused."""
         for statement in sorted(self.changes, key=lambda each: each.rank):
             some = self.changes[statement]
-            done = self.connection.change_all(statement, [each.values for each in some])
+            done = self.connection.change_all(statement, [change.values for change in some])
             if done != len(some) and some[0].otherwise is not None:
                 raise _Uneven
         self.changes.clear()
@@ -418,7 +418,7 @@ def host_name() -> str:
 
 def _names(store: Path) -> Iterator[str]:
     try:
-        yield from (each.name for each in _folder(store).iterdir())
+        yield from (path.name for path in _folder(store).iterdir())
     except OSError:
         return
 

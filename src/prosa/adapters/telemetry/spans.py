@@ -108,7 +108,9 @@ class Telemetry:
         span, started = self._begun(f"{CHAT} {request.model_name}", step.scope, known, SpanKind.CLIENT)
         self._count(step.scope, "calls")
         if self._content:
-            span.set_attribute(INPUT_MESSAGES, _messages((each.role, each.content) for each in request.messages))
+            span.set_attribute(
+                INPUT_MESSAGES, _messages((message.role, message.content) for message in request.messages)
+            )
         try:
             reply = await ask()
             self._answered(span, request.model_name, reply)

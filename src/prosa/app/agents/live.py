@@ -92,7 +92,7 @@ class LiveAgents(Struct, frozen=True):
             agent=task.agent.name,
             model=ready.model,
             prompt=task.prompt,
-            skills=tuple((each.name, each.folder) for each in task.skills),
+            skills=tuple((skill.name, skill.folder) for skill in task.skills),
             files=task.files,
             home=self.chosen.home,
             boxed=self.boxed,
@@ -156,9 +156,9 @@ async def live_agents(
     if chosen.home == "user" and options.max_cost is not None:
         message = "--max-cost cannot hold with --agent-home user: there is no tap between the agent and its service"
         raise AgentRefused(message, hint="leave it away, or use a key: --agent-home fresh")
-    ready = {each: _ready(each, chosen, options, environment, budget) for each in agents}
+    ready = {agent: _ready(agent, chosen, options, environment, budget) for agent in agents}
     boxed = _isolated(chosen)
-    memory = max((known_agent(each.name).memory for each in agents), default=1)
+    memory = max((known_agent(agent.name).memory for agent in agents), default=1)
     with scratch_folder("prosa-agents-") as folder:
         at_once = max(1, int(_free_megabytes() * MEMORY_SHARE / memory))
         yield LiveAgents(chosen, options, environment, ready, boxed, at_once, folder, budget)

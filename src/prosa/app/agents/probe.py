@@ -63,11 +63,11 @@ class Probe(Struct, frozen=True):
     @property
     def ok(self) -> bool:
         """Whether every step was seen."""
-        return all(each.ok for each in self.steps)
+        return all(step.ok for step in self.steps)
 
     def as_dict(self) -> dict[str, Value]:
         """Return the object of `prosa agents --probe --format json`."""
-        steps: list[Value] = [{"what": each.what, "ok": each.ok} for each in self.steps]
+        steps: list[Value] = [{"what": step.what, "ok": step.ok} for step in self.steps]
         return {"ok": self.ok, "end": self.end or None, "reason": self.reason or None, "steps": steps}
 
 
@@ -90,8 +90,10 @@ async def probe_agent(here: AgentHere, environ: Mapping[str, str]) -> Probe:
             trace, _ = await run_attempt(
                 order, here.installed, upstream, wire=wire, prices=prices, folder=folder / "run", environ=environ
             )
-            answered = [each for each in service.requests if not each.refused]
-            tokens = sum(each.tokens for each in answered if not each.path.endswith(("count_tokens", "countTokens")))
+            answered = [request for request in service.requests if not request.refused]
+            tokens = sum(
+                request.tokens for request in answered if not request.path.endswith(("count_tokens", "countTokens"))
+            )
     return Probe(tuple(_steps(here, trace, tokens)), trace.end, trace.reason)
 
 
@@ -108,7 +110,7 @@ def _steps(here: AgentHere, trace: AgentTrace, tokens: int) -> Iterator[ProbeSte
     yield ProbeStep("it lists the skill to the model", trace.listed == (SKILL,))
     yield ProbeStep("it loads the skill before it changes a file", trace.loaded_first == (SKILL,))
     digest = sha256(WRITTEN.encode()).hexdigest()
-    written = any(each.path == PLACE and each.digest == digest for each in trace.changes)
+    written = any(change.path == PLACE and change.digest == digest for change in trace.changes)
     yield ProbeStep("it writes a file in its workspace", written)
     read = trace.usage.input_tokens if trace.usage is not None else 0
     yield ProbeStep(f"its tokens are counted: {read:,} of {tokens:,}", 0 < read == tokens)

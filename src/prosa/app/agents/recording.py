@@ -85,8 +85,8 @@ class RecordedAgents(Struct, frozen=True):
 def _difference(found: RecordedAttempt, task: AgentTask) -> str:
     if found.prompt != task.prompt:
         return "the request has changed"
-    changed = [each.name for each in task.skills if found.skills.get(each.name) != each.digest]
-    changed += [name for name in found.skills if name not in {each.name for each in task.skills}]
+    changed = [skill.name for skill in task.skills if found.skills.get(skill.name) != skill.digest]
+    changed += [name for name in found.skills if name not in {skill.name for skill in task.skills}]
     return f"the skill {', '.join(changed)} has changed" if changed else "the files of the case have changed"
 
 
@@ -114,7 +114,7 @@ def record_attempt(record: Record, task: AgentTask, result: AgentResult) -> Path
                 _write(folder / FOLDER / FILES / change.digest, content)
         if mark is not None:
             trace = convert(_marked(to_builtins(trace), mark), AgentTrace)
-        skills = {each.name: each.digest for each in task.skills}
+        skills = {skill.name: skill.digest for skill in task.skills}
         kept = RecordedAttempt(
             VERSION, task.key, task.agent.label, task.side, task.case, task.repeat, task.prompt, skills, trace
         )

@@ -132,7 +132,7 @@ async def _kept(
 
 def _loaded(result: AgentResult) -> AgentResult:
     """Return the result with the contents of its files read: the folder that they stand in ends with the attempt."""
-    digests = {each.digest for each in result.trace.changes if each.digest}
+    digests = {change.digest for change in result.trace.changes if change.digest}
     contents = {digest: content for digest in digests if (content := result.content(digest)) is not None}
     return AgentResult(result.trace, contents.get)
 
@@ -153,11 +153,11 @@ def summary_of(run: AgentRun) -> Mapping[str, Value]:
         "seconds": round(trace.seconds, 3),
         "listed": None if trace.listed is None else list(trace.listed),
         "loaded": list(trace.loaded),
-        "changed": [{"path": each.path, "change": each.kind, "bytes": each.size} for each in trace.changes],
+        "changed": [{"path": change.path, "change": change.kind, "bytes": change.size} for change in trace.changes],
         "unseen": list(trace.unseen),
         "run": run.run_id or None,
         "workspace": None if run.kept is None else str(run.kept),
-        "steps": [json.loads(json.dumps(_step(each))) for each in trace.steps],
+        "steps": [json.loads(json.dumps(_step(step))) for step in trace.steps],
     }
 
 

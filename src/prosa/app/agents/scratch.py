@@ -42,8 +42,8 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
         made.rename(folder)  # named only once it is locked: another call may sweep at this moment
         yield folder
     finally:
-        for each in (made, folder):
-            _deleted(each)
+        for path in (made, folder):
+            _deleted(path)
         os.close(descriptor)
 
 

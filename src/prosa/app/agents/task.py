@@ -84,7 +84,7 @@ class AgentTask(Struct, frozen=True):
     @property
     def key(self) -> str:
         """The digest of everything but the agent's version and settings that the attempt depends on."""
-        skills = [(each.name, each.digest) for each in self.skills]
+        skills = [(skill.name, skill.digest) for skill in self.skills]
         files = [(hashlib.sha256(path.read_bytes()).hexdigest(), place) for path, place in self.files]
         parts = [self.agent, self.case, self.repeat, self.side, self.prompt, skills, files, self.triggers]
         return hashlib.sha256(encode(parts, order="deterministic")).hexdigest()
@@ -133,7 +133,7 @@ def agent_options(given: Mapping[str, object], models: Sequence[str] = ()) -> Ag
     keywords = cast("AgentKeywords", given)  # the parser of the command makes them of these keywords
     texts = keywords.get("agents") or ()
     named = (texts,) if isinstance(texts, str) else tuple(texts)
-    agents = dict.fromkeys(each for model in models or (None,) for each in agent_choices(named, model))
+    agents = dict.fromkeys(choice for model in models or (None,) for choice in agent_choices(named, model))
     out = keywords.get("workspace_out")
     return AgentOptions(
         agents=tuple(agents),

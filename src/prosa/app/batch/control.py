@@ -95,8 +95,8 @@ def lines(
     """Yield the results of the rows that are done, in their order or that of their ends, as lines without line ends."""
     with reading_store(store) as connection:
         if connection is not None:
-            for each in batches.results(connection, batch, after=after, until=until, by_time=unordered):
-                yield line_of(each)
+            for result in batches.results(connection, batch, after=after, until=until, by_time=unordered):
+                yield line_of(result)
 
 
 def row_results(store: StorePlace, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
@@ -113,8 +113,8 @@ def line_of(result: RowResult) -> str:
 
 def _pieces(found: Iterable[RowResult]) -> Iterator[bytes]:
     waiting: list[str] = []
-    for each in found:
-        waiting.append(line_of(each))
+    for result in found:
+        waiting.append(line_of(result))
         if len(waiting) >= _PIECE:
             yield ("\n".join(waiting) + "\n").encode("utf-8", "backslashreplace")
             waiting.clear()
@@ -123,8 +123,8 @@ def _pieces(found: Iterable[RowResult]) -> Iterator[bytes]:
 
 
 def _first(found: Iterator[RowResult]) -> Iterator[RowResult]:
-    for each in found:
-        yield each
+    for result in found:
+        yield result
         return
 
 
@@ -138,8 +138,8 @@ def batch_list(store: StorePlace) -> list[BatchStatus]:
 
 def statuses(store: StorePlace, connection: Database, found: Iterable[BatchRecord]) -> Iterator[BatchStatus]:
     """Yield how far some batches of a store are."""
-    for each in found:
-        yield _status(store, each, batches.counts(connection, each.id, max(each.total, 0)))
+    for record in found:
+        yield _status(store, record, batches.counts(connection, record.id, max(record.total, 0)))
 
 
 def batch_status(store: StorePlace, name: str) -> BatchStatus:
@@ -147,7 +147,7 @@ def batch_status(store: StorePlace, name: str) -> BatchStatus:
     with reading_store(store) as connection:
         found = batches.batch_of(connection, name) if connection else []
         if connection is None or len(found) != 1:
-            many = f": {', '.join(each.name for each in found)}" if found else ""
+            many = f": {', '.join(record.name for record in found)}" if found else ""
             message = f"several batches start with {name}{many}" if found else f"there is no batch {name[:60]!r}"
             raise BatchRefused(message, hint="prosa batch lists them")
         return _status(store, found[0], batches.counts(connection, found[0].id, max(found[0].total, 0)))
@@ -157,7 +157,7 @@ def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
     """Return the batch of an id, None where there is none yet. Raises `StoreProblem`."""
     with reading_store(store) as connection:
         found = batches.batch_of(connection, batch) if connection else []
-        return next((each for each in found if each.id == batch), None)
+        return next((record for record in found if record.id == batch), None)
 
 
 def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
@@ -230,11 +230,11 @@ async def cancel_rounds(store: StorePlace, name: str, options: Options, environm
     for backend in {each.backend for each in sent}:
         port = backend_of(backend, options, environment)
         try:
-            for each in sent:
-                if each.backend == backend and each.service != port.service:
-                    raise BatchRefused(f"{each.remote} is at {each.service}, and {port.service} is used now")
-                if each.backend == backend:
-                    await port.cancel(each.remote)
+            for part in sent:
+                if part.backend == backend and part.service != port.service:
+                    raise BatchRefused(f"{part.remote} is at {part.service}, and {port.service} is used now")
+                if part.backend == backend:
+                    await port.cancel(part.remote)
         finally:
             await port.aclose()
     return len(sent)

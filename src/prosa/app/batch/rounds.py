@@ -122,7 +122,7 @@ class Lines(Struct, eq=False):
 
     def _part_for(self, model: str, size: int) -> OpenPart:
         bounds = self.port.bounds
-        found = next((each for each in reversed(self.parts) if each.model == model), None)
+        found = next((part for part in reversed(self.parts) if part.model == model), None)
         if found is None or found.lines >= bounds.lines or found.size + size > bounds.size:
             found = OpenPart(model, self.folder / f"{os.urandom(8).hex()}.jsonl")
             self.parts.append(found)
@@ -130,10 +130,10 @@ class Lines(Struct, eq=False):
 
     def drop(self) -> None:
         """Delete the files and release the amounts reserved for requests that will not be sent."""
-        for each in self.parts:
-            each.drop()
-            if self.budget is not None and not each.known:
-                self.budget.ledger.charge(Decimal(0), -each.held)
+        for part in self.parts:
+            part.drop()
+            if self.budget is not None and not part.known:
+                self.budget.ledger.charge(Decimal(0), -part.held)
 
 
 class OpenPart(Struct, eq=False):
@@ -237,7 +237,7 @@ class ProviderBatchRounds(Struct, eq=False):
                 if not lines.parts:
                     return
                 self.sent += 1
-                await self._fetch([await self._send(each) for each in lines.parts])
+                await self._fetch([await self._send(part) for part in lines.parts])
             finally:
                 lines.drop()
 
@@ -368,9 +368,9 @@ class ProviderBatchRounds(Struct, eq=False):
         async for chunk in _chunks(self.port.results(remote)):
             chunk = [self._marked(each) for each in chunk]
             await self.store.do(rounds.journal(chunk))
-            for each in chunk:
-                seen, again = seen + 1, again + each.again
-                cost += self._cost(part, each)
+            for result in chunk:
+                seen, again = seen + 1, again + result.again
+                cost += self._cost(part, result)
         return cost, again + max(part.lines - seen, 0)
 
     def _marked(self, result: LineResult) -> LineResult:
@@ -432,8 +432,8 @@ async def _until(stop: asyncio.Event) -> None:
 
 async def _chunks(results: AsyncIterator[LineResult]) -> AsyncIterator[list[LineResult]]:
     waiting: list[LineResult] = []
-    async for each in results:
-        waiting.append(each)
+    async for result in results:
+        waiting.append(result)
         if len(waiting) >= _CHUNK:
             yield waiting
             waiting = []
@@ -442,5 +442,5 @@ async def _chunks(results: AsyncIterator[LineResult]) -> AsyncIterator[list[Line
 
 
 def _count(parts: list[RoundPart]) -> str:
-    lines = sum(each.lines for each in parts)
+    lines = sum(part.lines for part in parts)
     return f"{lines:,} requests in {len(parts):,} {'batch' if len(parts) == 1 else 'batches'} of the service were"

@@ -128,7 +128,7 @@ def round_folder(prepared: Prepared) -> Path:
 def turns_of(prepared: Prepared, prices: Prices) -> float | None:
     """Model calls of a run of the program, by earlier runs of this version; None where there are none."""
     past = past_runs(prepared.inputs.program, prepared.options.journal, prepared.environment, prices)
-    return median(each.calls for each in past) if past else None
+    return median(run.calls for run in past) if past else None
 
 
 def require_few_turns(prepared: Prepared, prices: Prices) -> None:
@@ -445,8 +445,8 @@ class OwnRows(Struct, eq=False):
             stack.push_async_callback(port.aclose)
             if self.budget is not None or chosen.max_cost_per_row is not None:
                 budget = self.budget or Budget(prices, Ledger(Decimal(0)))
-                for each in reachable(prepared.inputs.program):
-                    budget.require_price(each.model_name, port.service + BATCHED, each.parameters)
+                for program in reachable(prepared.inputs.program):
+                    budget.require_price(program.model_name, port.service + BATCHED, program.parameters)
             require_few_turns(prepared, prices)
             yield ProviderBatchRounds(
                 batch.record.id,

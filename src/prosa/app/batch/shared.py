@@ -108,7 +108,7 @@ class SharedRows(Struct, eq=False):
         if cap is not None:
             await batch.writer.do(batches.count_spent(batch.record.id, nano(Decimal(str(counts.cost)))))
         at_once = at_once_here(prepared.chosen.at_once, prepared.environment.notice)
-        self.told = bytearray(each == batches.DONE for each in batch.states)
+        self.told = bytearray(state == batches.DONE for state in batch.states)
         shared = shared_options(prepared, self.provider)
         await asyncio.to_thread(_keep_inputs, batch)
         queue = LeaseQueue(store, batch.writer.holder, host_name())
@@ -174,8 +174,8 @@ class SharedRows(Struct, eq=False):
                 found = batches.results(connection, batch.record.id)
                 return [each for each in found if not self.told[each.row - 1]]
 
-        for each in await asyncio.to_thread(others):
-            self._row(batch, each)
+        for result in await asyncio.to_thread(others):
+            self._row(batch, result)
 
     def _published(self, batch: str, shared: SharedOptions, at_once: int) -> Work[None]:
         """Queue leases for the rows that have not finished, unless they are already queued: other workers run them."""
@@ -228,7 +228,7 @@ def locked_batch(connection: Database, batch: str) -> BatchRecord:
     text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
     if connection.execute(text, (batch,)).fetchone() is None:
         raise BatchRefused(f"the batch {batch} is no longer in the store")
-    return next(each for each in batches.batch_of(connection, batch) if each.id == batch)
+    return next(record for record in batches.batch_of(connection, batch) if record.id == batch)
 
 
 def close_finished(batch: str, at_once: int, clock: Clock) -> Work[BatchOutcome]:

@@ -363,8 +363,8 @@ class LeaseWorker(Struct, eq=False):
         try:
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in waits:
-                each.cancel()
+            for wait in waits:
+                wait.cancel()
 
     def wake(self) -> None:
         """End a rest: there may be something to do."""
@@ -410,7 +410,7 @@ class LeaseWorker(Struct, eq=False):
                 await held.beat.enter_async_context(self.queue.kept(lease))
                 rows = await self.writer.do(leases.items_of(lease.key))
                 held.left = len(rows)
-                self._waiting.extend(self._job(held, each) for each in rows)
+                self._waiting.extend(self._job(held, row) for row in rows)
                 if not rows:
                     await self._end(held)
             except Exception as error:

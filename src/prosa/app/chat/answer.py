@@ -102,7 +102,9 @@ async def answer(
 def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
     """Return the turn with what other participants said since: to it they are users."""
     names = wire_names(reply.name for reply in replies if reply.name)
-    said = (Message("user", each.text, name=names[each.name] if each.name else None) for each in replies if each.text)
+    said = (
+        Message("user", reply.text, name=names[reply.name] if reply.name else None) for reply in replies if reply.text
+    )
     return replace(turn, messages=(*turn.messages, *said)) if turn.mode == "chat" else turn
 
 
@@ -207,8 +209,8 @@ class _Answering(Struct, frozen=True):
             form="text",
             conversation=turn.messages if chat else (Message("user", turn.prompt),),
             classified=looks_classified(conversation.source.text)
-            or any(each.classified for each in conversation.skills),
-            skills=tuple(each.skill for each in conversation.skills) if chat else (),
+            or any(skill.classified for skill in conversation.skills),
+            skills=tuple(skill.skill for skill in conversation.skills) if chat else (),
             parameters=mapped(turn.parameters, row, "responses" if api == "responses" else "chat").sent,
         )
 

@@ -210,7 +210,7 @@ class Writing(Struct):
         return found
 
     def _stream(self, turn: int, number: int) -> Stream:
-        return next(each for each in self.waiting if (each.place.turn, each.place.number) == (turn, number))
+        return next(stream for stream in self.waiting if (stream.place.turn, stream.place.number) == (turn, number))
 
     def _bring(self, stream: Stream) -> None:
         """Write the finished part of the current reply."""
@@ -382,10 +382,10 @@ def template(path: Path, options: Options, environ: Mapping[str, str], max_size:
     folder of the user's settings; else an empty message of the user. Raises `FileProblem`."""
     root = real_path(options.root or find_root(path))
     folder = real_path(path.parent)
-    for each in (folder, *folder.parents):
-        if (each / TREE_TEMPLATE).is_file():
-            return _text(RootedFiles(root, max_size=max_size).read(each / TREE_TEMPLATE))
-        if each == root:
+    for parent in (folder, *folder.parents):
+        if (parent / TREE_TEMPLATE).is_file():
+            return _text(RootedFiles(root, max_size=max_size).read(parent / TREE_TEMPLATE))
+        if parent == root:
             break
     own = config_dir(environ) / USER_TEMPLATE
     return _text(RootedFiles(max_size=max_size).read(own)) if own.is_file() else BUILT_IN
@@ -408,7 +408,9 @@ def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
 
 def user_name(text: str) -> str | None:
     """Return the name under which the user spoke last."""
-    return next((each.name for each in reversed(_messages(text)) if each.known_role == "user" and each.sent), None)
+    return next(
+        (message.name for message in reversed(_messages(text)) if message.known_role == "user" and message.sent), None
+    )
 
 
 def _messages(text: str) -> tuple[ChatMessage, ...]:

@@ -112,12 +112,12 @@ def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
     """From the root to the folder of the chat; a file that says so is the first one."""
     found: list[ReadLayer] = []
     folder = real_path(path.parent)
-    for each in (folder, *folder.parents):
-        if (each / TREE_FILE).is_file():
-            found.insert(0, read_layer("tree", files.read(_short_path(each / TREE_FILE, path, folder))))
+    for parent in (folder, *folder.parents):
+        if (parent / TREE_FILE).is_file():
+            found.insert(0, read_layer("tree", files.read(_short_path(parent / TREE_FILE, path, folder))))
             if is_config_root(found[0].layer.model):
                 break
-        if each == root:
+        if parent == root:
             break
     return found
 
@@ -174,13 +174,15 @@ def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str
     if wanted is None:
         return tools, ()
     named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
-    programs = tuple(each for each in tools.programs if _is_wanted((each.name, each.file, *_paths(each)), wanted))
-    servers = tuple(each for each in tools.servers if _is_wanted((each.name, f"{SERVER}{each.name}"), named))
+    programs = tuple(
+        program for program in tools.programs if _is_wanted((program.name, program.file, *_paths(program)), wanted)
+    )
+    servers = tuple(server for server in tools.servers if _is_wanted((server.name, f"{SERVER}{server.name}"), named))
     python = tools.python and PYTHON in wanted
-    known = {name for each in programs for name in (each.name, each.file, *_paths(each))}
-    known |= {name for each in servers for name in (each.name, f"{SERVER}{each.name}")}
+    known = {name for program in programs for name in (program.name, program.file, *_paths(program))}
+    known |= {name for server in servers for name in (server.name, f"{SERVER}{server.name}")}
     known |= {PYTHON} if python else set()
-    sites = tuple(each for each in tools.sites if f"{SITE}{each}" in wanted)
+    sites = tuple(site for site in tools.sites if f"{SITE}{site}" in wanted)
     beyond = tuple(name for name in wanted if name not in known and name not in tools.names)
     return Tools(python, programs, servers, sites, tuple(name for name in wanted if name not in beyond)), beyond
 
@@ -323,8 +325,8 @@ class Conversation(Struct, frozen=True):
     @property
     def sent(self) -> tuple[Turn, ...]:
         """The turns with the text about skills, as they are sent first."""
-        offer = skills_text([each.skill for each in self.skills])
-        return tuple(replace(each, messages=spoken_to(each.messages, offer)) for each in self.turns)
+        offer = skills_text([skill.skill for skill in self.skills])
+        return tuple(replace(turn, messages=spoken_to(turn.messages, offer)) for turn in self.turns)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -383,7 +385,7 @@ def prepare(
     own = work.tools(done, lowered)
     tools, beyond = chosen(own, wanted_by(lowered.tools, lowered.sites, own))
     diagnostics = work.diagnostics(lowered, beyond, done)
-    if lowered.halts and not asked.looking and any(each.severity == "error" for each in diagnostics):
+    if lowered.halts and not asked.looking and any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise ProgramRefused(diagnostics, "the chat has errors, so nothing was sent")
     turns = tuple(replace(turn, n=asked.n or turn.n) for turn in lowered.turns)
     return Conversation(
@@ -430,7 +432,7 @@ class _Preparing(Struct, frozen=True):
     def carried_out(self) -> tuple[Performed, Lowered]:
         files = include_files(self.root, self.user_dir, size_limit(self.options.max_size, self.environment.settings))
         with without_output():
-            done = perform([each.layer for each in self.layers], self.registry, files)
+            done = perform([layer.layer for layer in self.layers], self.registry, files)
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
 
     def _names_of_assistants(self) -> bool:
@@ -450,8 +452,8 @@ class _Preparing(Struct, frozen=True):
 
     def _is_own(self, line: EffectiveValue | None) -> bool:
         """Return whether a line has the rights of the user: it stands itself in a file that has them."""
-        trusted = [each.layer.model.source for each in self.layers if each.layer.trusted]
-        return line is not None and line.line.variable is None and any(line.source is each for each in trusted)
+        trusted = [layer.layer.model.source for layer in self.layers if layer.layer.trusted]
+        return line is not None and line.line.variable is None and any(line.source is text for text in trusted)
 
     def _program(self, spec: str) -> Program:
         if spec in self.asked.tools:
@@ -461,9 +463,9 @@ class _Preparing(Struct, frozen=True):
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Return the problems that change what is sent, in the order of the files."""
-        found = [each for layer in self.layers for each in layer.diagnostics]
-        for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
-            found += diagnosed((each.problem,), each.source, Policy())
+        found = [diagnostic for layer in self.layers for diagnostic in layer.diagnostics]
+        for complaint in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
+            found += diagnosed((complaint.problem,), complaint.source, Policy())
         for name in beyond:
             by_site = name.startswith(SITE) and name.removeprefix(SITE) in (lowered.sites or ())
             line = done.values[CHOOSES_SITES if by_site else CHOOSES_TOOLS]
@@ -472,7 +474,7 @@ class _Preparing(Struct, frozen=True):
             problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)
             found += diagnosed((problem,), line.source, Policy())
         heavy = (Severity.ERROR, Severity.WARNING)
-        return ordered(each for each in found if each.severity in heavy or each.rule in _TOLD)
+        return ordered(diagnostic for diagnostic in found if diagnostic.severity in heavy or diagnostic.rule in _TOLD)
 
 
 def _preparing(
@@ -492,7 +494,7 @@ def _preparing(
 
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:
     """Return the plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
-    trusted = [each.layer.model for each in layers if each.layer.trusted]
+    trusted = [layer.layer.model for layer in layers if layer.layer.trusted]
     named = [loads(line) for model in trusted for line in model.actions if line.name == "plugins.load"]
     return load_plugins((*asked.plugins, *(name for name in named if name and name not in BUILT_IN_PLUGINS)))
 
@@ -501,7 +503,9 @@ def _shown(done: Performed, registry: Registry) -> list[NewMessage]:
     """Return what commands want to be shown, as hidden messages."""
     texts = {"tree": inspected(done.values), "plugins": "\n".join(registry.names)}
     names = {"tree": "inspect", "plugins": "plugins"}
-    return [NewMessage("_prapti", fenced(texts[each], "text"), names[each]) for each in dict.fromkeys(done.shows)]
+    return [
+        NewMessage("_prapti", fenced(texts[fromkey], "text"), names[fromkey]) for fromkey in dict.fromkeys(done.shows)
+    ]
 
 
 def require_something(conversation: Conversation) -> None:

@@ -144,7 +144,7 @@ class Turn(Struct):
         )
         writing = writing_below(conversation, below)
         writing.shown = request.shown
-        names = [each.name for each in conversation.turns]
+        names = [turn.name for turn in conversation.turns]
 
         def done(reply: Reply) -> None:
             self.replies.append(reply)
@@ -267,4 +267,7 @@ def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bo
 
 def _said(conversation: Conversation, replies: list[Reply]) -> tuple[Message, ...]:
     """Return all messages."""
-    return (*conversation.spoken, *(Message("assistant", each.text, name=each.name) for each in replies if each.text))
+    return (
+        *conversation.spoken,
+        *(Message("assistant", reply.text, name=reply.name) for reply in replies if reply.text),
+    )

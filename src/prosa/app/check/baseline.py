@@ -77,7 +77,10 @@ class Baseline(Struct, frozen=True, dict=True):
 
     def _paths(self, found: Sequence[Diagnostic]) -> list[str]:
         names: dict[str, str] = {}
-        return [names.get(each.path) or names.setdefault(each.path, self._name(each.path)) for each in found]
+        return [
+            names.get(diagnostic.path) or names.setdefault(diagnostic.path, self._name(diagnostic.path))
+            for diagnostic in found
+        ]
 
     def _name(self, path: str) -> str:
         """Return the path of a document from the folder of the baseline, written with `/`."""

@@ -87,9 +87,9 @@ class Checker(Struct, frozen=True):
 
     def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:
         """Return the findings of all groups, in reading order; problems of their settings first."""
-        settings = [each for group in groups for each in group.project.diagnostics]
+        settings = [diagnostic for group in groups for diagnostic in group.project.diagnostics]
         with _uncollected():
-            return (*settings, *ordered(each for group in groups for each in self._found(group)))
+            return (*settings, *ordered(diagnostic for group in groups for diagnostic in self._found(group)))
 
     def _found(self, group: Group) -> Sequence[Diagnostic]:
         """Return the findings of a group, without looking for them where there are none as before."""

@@ -43,7 +43,11 @@ def digest(found: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
     """Return what to print of a check."""
     group_of = {str(path): group for group in groups for path in group.paths}
     vaults = {id(group) for group in groups if is_in_vault(group.root)}
-    wanted = [at for at, each in enumerate(found) if _is_wanted(each) and id(group_of.get(each.path)) in vaults]
+    wanted = [
+        at
+        for at, diagnostic in enumerate(found)
+        if _is_wanted(diagnostic) and id(group_of.get(diagnostic.path)) in vaults
+    ]
     left_out = {*wanted[MOST_WANTED:]}
     shown = [at for at in range(len(found)) if at not in left_out]
     brief = frozenset(place for place, at in enumerate(shown) if at in {*wanted})
@@ -52,10 +56,10 @@ def digest(found: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
     return Digest(tuple(found[at] for at in shown), brief, advice)
 
 
-def _is_wanted(each: Diagnostic) -> bool:
+def _is_wanted(diagnostic: Diagnostic) -> bool:
     """Return whether a finding is a wikilink to a note that does not exist; one that is nearly the name of another, or
     names a file, says more."""
-    return each.rule == "unresolved-wikilink" and not each.notes
+    return diagnostic.rule == "unresolved-wikilink" and not diagnostic.notes
 
 
 def _of_wanted(count: int, left_out: int, roots: Sequence[Path]) -> Iterator[str]:
@@ -71,9 +75,9 @@ def _of_wanted(count: int, left_out: int, roots: Sequence[Path]) -> Iterator[str
 def _of_broken(found: Sequence[Diagnostic], group_of: Mapping[str, Group]) -> Iterator[str]:
     """Advice for the folder with the most links that lead nowhere."""
     folders = Counter(
-        (folder, each.rule)
-        for each in found
-        if each.rule in _BROKEN and (folder := _folder(each.path, group_of.get(each.path)))
+        (folder, diagnostic.rule)
+        for diagnostic in found
+        if diagnostic.rule in _BROKEN and (folder := _folder(diagnostic.path, group_of.get(diagnostic.path)))
     )
     for (folder, rule), count in folders.most_common(1):
         if count >= MANY_BROKEN:

@@ -44,11 +44,11 @@ class Fixes(Struct, frozen=True):
 def fix_groups(groups: Sequence[Group], checker: Checker, *, unsafe: bool = False) -> Fixes:
     """Fix all that may be fixed, in memory; with ``unsafe`` also what may change a meaning."""
     done = [(group, _fixed(group, checker, unsafe=unsafe)) for group in groups]
-    settings = [each for group in groups for each in group.project.diagnostics]
+    settings = [diagnostic for group in groups for diagnostic in group.project.diagnostics]
     return Fixes(
         tuple(change for group, fixed in done for change in _changes(group, fixed)),
         tuple(dropped for _, fixed in done for dropped in fixed.dropped),
-        (*settings, *ordered(each for _, fixed in done for each in fixed.diagnostics)),
+        (*settings, *ordered(diagnostic for _, fixed in done for diagnostic in fixed.diagnostics)),
     )
 
 
@@ -120,7 +120,9 @@ def format_groups(
     project and the documents; ``jobs`` is the number of processes, None one for each processor."""
     pool = Pool(worker_count() if jobs is None else jobs, here=True)
     chosen = known_dialect(dialect) if dialect is not None else None
-    return tuple(each for group in groups for each in _formatted(group, options or FormatOptions(), chosen, pool))
+    return tuple(
+        document for group in groups for document in _formatted(group, options or FormatOptions(), chosen, pool)
+    )
 
 
 def _formatted(
@@ -129,7 +131,7 @@ def _formatted(
     profile = Profile(dialect, settings=group.project.settings, root=group.root)
     work = partial(_format_some, files=group.files, profile=profile, options=options)
     chunks = [group.paths[start : start + CHUNK] for start in range(0, len(group.paths), CHUNK)]
-    return [each for some in pool.map(work, chunks) for each in some]
+    return [document for some in pool.map(work, chunks) for document in some]
 
 
 def _format_some(

@@ -95,7 +95,7 @@ class Group(Struct, frozen=True):
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most, self.agents)
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
-        paths = [each for each in found if isinstance(each, Path)]
+        paths = [path for path in found if isinstance(path, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
 
     def sighted(self, stamps: FileStamps) -> Sighted | None:
@@ -127,9 +127,9 @@ class Group(Struct, frozen=True):
         walk = Walk(("",), self.files, self.gitignore, most)
         shown = _shown(self.root)
         found: dict[str, str] = {}
-        for each in islice(walk.documents(shown), MAX_FILES):
-            if isinstance(each, Path):
-                found.setdefault(each.name.casefold(), each.relative_to(shown).as_posix())
+        for document in islice(walk.documents(shown), MAX_FILES):
+            if isinstance(document, Path):
+                found.setdefault(document.name.casefold(), document.relative_to(shown).as_posix())
         return found
 
     def listing(self) -> list[str] | None:
@@ -141,9 +141,9 @@ class Group(Struct, frozen=True):
         if walked is None:
             walked = list[Listing]()
             walk = Walk((), self.files, self.gitignore, most + 1, agents=True, walked=walked)
-            if any(isinstance(each, FileProblem) for each in walk.listings(Path(top))):
+            if any(isinstance(listing, FileProblem) for listing in walk.listings(Path(top))):
                 return None
-        if len(walked) > most or sum(len(each.entries) for each in walked) > MAX_FILES:
+        if len(walked) > most or sum(len(listing.entries) for listing in walked) > MAX_FILES:
             return None
         start = len(os.path.join(walked[0].folder, "")) if walked else 0  # noqa: PTH118 - thousands of paths
         found: list[str] = []
@@ -166,7 +166,7 @@ class Group(Struct, frozen=True):
         most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
         walk = Walk(DOCUMENT_SUFFIXES if by_glob else (META_SUFFIX,), self.files, self.gitignore, most)
         found = islice(walk.documents(_shown(self.root)), MAX_BESIDE)
-        return [each for each in found if isinstance(each, Path)]
+        return [path for path in found if isinstance(path, Path)]
 
 
 class _Grouping(Struct):
@@ -337,7 +337,7 @@ def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
         while place not in inside and place not in (folder, place.parent):
             inside[place] = None
             place = place.parent
-    plugins = (each / name for each in inside if each.is_relative_to(folder) for name in PLUGIN_FILES)
+    plugins = (path / name for path in inside if path.is_relative_to(folder) for name in PLUGIN_FILES)
     return [path for path in (*(folder / name for name in JSON_FILES), *plugins) if os.path.lexists(path)]
 
 

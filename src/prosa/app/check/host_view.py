@@ -49,7 +49,7 @@ def host_views(path: Path) -> tuple[HostView, ...]:
     """Return what every host reads in ``path``, without hosts that read nothing there."""
     viewing = _Viewing.at(path)
     found = (viewing.view(host) for host in HOSTS)
-    return tuple(each for each in found if each.files)
+    return tuple(view for view in found if view.files)
 
 
 class _Viewing(Struct, frozen=True):
@@ -90,7 +90,7 @@ class _Viewing(Struct, frozen=True):
         """Yield the files of a place that are read here, from the root inwards."""
         for folder in self.folders(place):
             names = (each for name in place.names for each in self.matching(folder, name))
-            found = (each for each in names if (self.text(each) or "").strip())
+            found = (name for name in names if (self.text(name) or "").strip())
             yield from list(found)[: 1 if place.first else None]
 
     def folders(self, place: HostPlace) -> list[str]:
@@ -167,20 +167,20 @@ _ORDER = {"start": 0, "match": 1, "choice": 2, "call": 3}
 
 def _in_order(found: Sequence[HostFile]) -> list[HostFile]:
     """Return what is loaded at the start first; all else in the order of the host."""
-    return sorted(found, key=lambda each: _ORDER[each.loaded])
+    return sorted(found, key=lambda file: _ORDER[file.loaded])
 
 
 def _limited(host: Host, files: Sequence[HostFile]) -> Iterator[HostFile]:
     """Yield the files with their texts cut where the host's limit ends them."""
     left = host.limit
-    for each in files:
-        size = len(each.text.encode())
-        if host.limit and each.loaded == "start" and size > left:
-            yield replace(each, text=each.text.encode()[: max(left, 0)].decode("utf-8", "ignore"), cut=True)
+    for file in files:
+        size = len(file.text.encode())
+        if host.limit and file.loaded == "start" and size > left:
+            yield replace(file, text=file.text.encode()[: max(left, 0)].decode("utf-8", "ignore"), cut=True)
             left = 0
         else:
-            left -= size if each.loaded == "start" else 0
-            yield each
+            left -= size if file.loaded == "start" else 0
+            yield file
 
 
 def _field(fields: Mapping | None, name: str) -> str:

@@ -98,8 +98,8 @@ class _PagesBelow:
         found = [self._root]
         for folder in found:
             with suppress(OSError), os.scandir(folder) as entries:
-                inside = (each for each in entries if not is_hidden(each.name))
-                found += sorted(each.path for each in inside if each.is_dir(follow_symlinks=False))
+                inside = (entry for entry in entries if not is_hidden(entry.name))
+                found += sorted(entry.path for entry in inside if entry.is_dir(follow_symlinks=False))
             if len(found) > MOST_FOLDERS:
                 return []
         return found
@@ -112,8 +112,8 @@ class _PagesBelow:
         if os.path.lexists(os.path.join(self._root, below)):  # noqa: PTH118 - the texts of thousands of folders
             return True
         return not self._folders or any(
-            os.path.lexists(os.path.join(each, below))  # noqa: PTH118
-            for each in self._folders
+            os.path.lexists(os.path.join(folder, below))  # noqa: PTH118
+            for folder in self._folders
         )
 
 

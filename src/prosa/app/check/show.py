@@ -55,7 +55,9 @@ def show_groups(groups: Sequence[Group], options: CheckOptions, environ: Mapping
     """Read and check every document. Raises `UnknownName` for a dialect that does not exist."""
     unread = tuple(problem for group in groups for problem in _unreadable(group))
     checker = Checker.of(options, environ)
-    return ShownDocuments(tuple(each for group in groups for each in _shown(checker.check(group, keep=True))), unread)
+    return ShownDocuments(
+        tuple(document for group in groups for document in _shown(checker.check(group, keep=True))), unread
+    )
 
 
 def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: bool = False) -> Extracted | None:
@@ -77,21 +79,21 @@ def _unreadable(group: Group) -> Iterator[FileProblem]:
 
 
 def _shown(checked: Checked) -> Iterator[ShownDocument]:
-    for each in checked.documents:
-        source = each.front.source
+    for document in checked.documents:
+        source = document.front.source
         try:
-            each.reading.facts()
-            inherited = _inherited(each, checked)
-            yield ShownDocument(each, checked.of(source), inherited, _md_url(each, checked), _reaches(each))
+            document.reading.facts()
+            inherited = _inherited(document, checked)
+            yield ShownDocument(document, checked.of(source), inherited, _md_url(document, checked), _reaches(document))
         except Exception as error:
             reading = failed_reading(source, error)
             found = diagnosed(reading.problems, reading.front.source, Policy())
-            yield ShownDocument(replace(each, reading=reading), (*checked.of(source), *found), {})
+            yield ShownDocument(replace(document, reading=reading), (*checked.of(source), *found), {})
 
 
 def _inherited(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
     """Return the fields that a document inherits from meta files of its project."""
-    if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
+    if checked.corpus is None or not any("globs" in facts.extra for facts in _known(checked.corpus)):
         return {}
     from prosa.rules.meta_files import inherited_in
 
@@ -120,4 +122,6 @@ def _reaches(document: CheckedDocument) -> tuple[Reach, ...] | None:
     from prosa.dialects.skill_md.scripts import MAX_SCRIPT, reaches
 
     folder = document.real.parent
-    return tuple(each for path, text in heads(folder, skill_files(folder), MAX_SCRIPT) for each in reaches(path, text))
+    return tuple(
+        reach for path, text in heads(folder, skill_files(folder), MAX_SCRIPT) for reach in reaches(path, text)
+    )

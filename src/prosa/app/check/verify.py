@@ -60,9 +60,9 @@ def trust_of(keys: Sequence[str], policy: str | None) -> Trust:
     if keys and not is_installed(EXTRA):
         raise lacking(UnusableTrust, "--keys", EXTRA)
     found: list[PublicKey] = []
-    for each in keys:
-        domain, mark, name = each.partition("=")
-        path = Path(name if mark else each)
+    for key in keys:
+        domain, mark, name = key.partition("=")
+        path = Path(name if mark else key)
         read, problems = read_keys(_text(path), domain if mark else None)
         _refuse(path, problems)
         found += read
@@ -78,9 +78,9 @@ def _text(path: Path) -> str:
 
 
 def _refuse(path: Path, problems: Sequence[Problem]) -> None:
-    for each in problems[:1]:
-        at = RootedFiles(path.parent, named=(path,)).read(path).position(each.span.start)
-        raise UnusableTrust(f"{path}:{at.line}:{at.column}: {each.message}")
+    for problem in problems[:1]:
+        at = RootedFiles(path.parent, named=(path,)).read(path).position(problem.span.start)
+        raise UnusableTrust(f"{path}:{at.line}:{at.column}: {problem.message}")
 
 
 def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust) -> tuple[Diagnostic, ...]:
@@ -89,10 +89,10 @@ def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust
     for group in groups:
         checked = checker.check(group, keep=True)
         models = {each.front.source.path: each for each in checked.documents if each.reading.model_of(MDA) is not None}
-        for each in checked.diagnostics:
-            if each.path not in models or each.rule != RULE:
-                wrong = each.path in models and each.rule == MISMATCH
-                found.append(replace(each, severity=Severity.ERROR) if wrong else each)
+        for diagnostic in checked.diagnostics:
+            if diagnostic.path not in models or diagnostic.rule != RULE:
+                wrong = diagnostic.path in models and diagnostic.rule == MISMATCH
+                found.append(replace(diagnostic, severity=Severity.ERROR) if wrong else diagnostic)
         policy = replace(checker.profile, settings=group.project.settings, root=group.root).policy
         for document in models.values():
             known = policy(document.real)
@@ -125,8 +125,8 @@ def _problems(document: CheckedDocument, files: Files, trust: Trust) -> Iterator
 
 
 def _named(policy: TrustPolicy) -> Iterator[str]:
-    for each in sorted(policy.trusted):
-        yield f"`{each.type}:{each.issuer}`" + (f" as `{each.subject}`" if each.subject else "")
+    for identity in sorted(policy.trusted):
+        yield f"`{identity.type}:{identity.issuer}`" + (f" as `{identity.subject}`" if identity.subject else "")
 
 
 def _matches(model: MdaModel, document: CheckedDocument, files: Files) -> bool:
@@ -154,10 +154,10 @@ def _outcome(model: MdaModel, signature: Signature, trust: Trust, *, matches: bo
         return unknown("the log of Sigstore is not asked")
     if not matches:
         return unknown("the digest does not match the document")
-    keys = [each for each in trust.keys if each.id == signature.key_id and each.domain in (None, domain)]
+    keys = [key for key in trust.keys if key.id == signature.key_id and key.domain in (None, domain)]
     if not keys:
         return unknown(f"no key `{shown(signature.key_id)}` of that domain was given")
-    faults = [_fault(model, signature, each, trust.now) for each in keys]
+    faults = [_fault(model, signature, key, trust.now) for key in keys]
     good = next((key for key, fault in zip(keys, faults, strict=True) if not fault), None)
     if good is None:
         message = f"the signature of {signer} does not verify: {faults[0]}"

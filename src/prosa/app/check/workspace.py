@@ -240,7 +240,7 @@ class Workspace(Struct, eq=False):
         """Return the diagnostics of a document without knowledge of others; none if it does not exist. Settings are no
         document: their problems were found when they were read."""
         if real.name in PROJECT_FILES:
-            return tuple(each for each in self.settings if Path(each.path) == real)
+            return tuple(setting for setting in self.settings if Path(setting.path) == real)
         if not self.files.exists(real) or not (_is_document(real) or real in self.texts):
             return ()
         try:

@@ -99,7 +99,7 @@ class CopyRecords(Struct):
             "start": self.start,
             "round": self.round,
             "complete": complete,
-            "pages": [{name: value for name, value in asdict(each).items() if value} for each in self.pages.values()],
+            "pages": [{name: value for name, value in asdict(page).items() if value} for page in self.pages.values()],
         }
         self.store.save(state)
 

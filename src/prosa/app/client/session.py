@@ -190,7 +190,7 @@ class PagesOfSites(Struct):
     @property
     def actions(self) -> Sequence[SiteAction]:
         """Those of the page moved last, then of the others; an action that several pages repeat is offered once."""
-        ordered = [self.places[self.here], *(each for at, each in enumerate(self.places) if at != self.here)]
+        ordered = [self.places[self.here], *(place for at, place in enumerate(self.places) if at != self.here)]
         found: dict[Declared, OfferedAction] = {}
         for action in (action for place in ordered for action in place.actions):
             found.setdefault(action.declared, action)

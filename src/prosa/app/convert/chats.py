@@ -29,7 +29,7 @@ def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
 
 def spoken(conversation: Conversation) -> list[NewMessage]:
     """Return all messages, for writing."""
-    return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
+    return [NewMessage(message.role, message.content, message.name) for message in conversation.spoken]
 
 
 def import_chat(form: ExchangeForm, text: str, name: str) -> tuple[str, tuple[str, ...]]:

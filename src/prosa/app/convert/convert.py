@@ -156,7 +156,14 @@ def _compiled(source: SourceText, options: ConvertOptions, *, alone: bool) -> Re
 def _refuse_errors(source: SourceText, what: str) -> None:
     """Raise `NotConvertible` for the first error of a document; that a second file is missing is none here."""
     found = check_text(source, dialect="mda").diagnostics
-    wrong = next((each for each in found if each.severity is Severity.ERROR and each.rule != "bad-mcp-sidecar"), None)
+    wrong = next(
+        (
+            diagnostic
+            for diagnostic in found
+            if diagnostic.severity is Severity.ERROR and diagnostic.rule != "bad-mcp-sidecar"
+        ),
+        None,
+    )
     if wrong is not None:
         raise NotConvertible(f"{what}{wrong.message} [{wrong.rule}]", 0 if what else wrong.span.start)
 
@@ -214,7 +221,7 @@ def _left_behind(source: SourceText, origin: FormName, target: FormName) -> tupl
     if origin != "skill" or target == "skill" or place.name != "SKILL.md":
         return ()
     with suppress(OSError):
-        beside = sorted(each.name for each in islice(place.parent.iterdir(), 200) if each.name[0] != ".")
+        beside = sorted(path.name for path in islice(place.parent.iterdir(), 200) if path.name[0] != ".")
         names = [name for name in beside if name != place.name]
         if names:
             listed = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
@@ -274,9 +281,9 @@ def _wrap(source: SourceText, origin: FormName, stem: str, folder: Path | None, 
 def _without_clash(result: Result, before: Sequence[Result]) -> Result:
     """Return the result, or the problem that another source goes to the same file."""
     taken = {each.path: one.source for one in before for each in one.files if each.path is not None}
-    for each in result.files:
-        if each.path in taken:
-            message = f"{result.source}: {each.path} would be made of {taken[each.path]} too; nothing is written for it"
+    for file in result.files:
+        if file.path in taken:
+            message = f"{result.source}: {file.path} would be made of {taken[file.path]} too; nothing is written for it"
             return Result(result.source, problem=message, hint="convert it alone, with another --output")
     return result
 
@@ -298,7 +305,7 @@ def write_results(
     """Write the files, and tell each, and return the words for those that were not. ``folder`` is where all lie."""
     refused: list[str] = []
     for result in results:
-        targets = [(each.path, each.text) for each in result.files if each.path is not None]
+        targets = [(file.path, file.text) for file in result.files if file.path is not None]
         reasons = [why for path, _ in targets if (why := blocked(path, folder, force=force))]
         if reasons:
             refused.append(reasons[0])
@@ -339,7 +346,7 @@ def wrapped(source: SourceText, stem: str, max_size: int) -> Skill:
     name, text = wrapping(piece, stem)
     place = Path(source.path)
     programs = _with_imports(place.name, source, piece, RootedFiles(real_path(place).parent, max_size))
-    files = [(f"{name}/scripts/{path}", each) for path, each in programs.items()]
+    files = [(f"{name}/scripts/{path}", program) for path, program in programs.items()]
     note = "the program lies in the skill as it is; running it needs Prosa"
     item = Item("manual", source.path, 1, "", f"{name}/SKILL.md", note)
     return Skill(((f"{name}/SKILL.md", text), *files), Report(len(flat(piece)), (item,)))

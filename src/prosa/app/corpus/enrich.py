@@ -107,8 +107,8 @@ async def _enriched(
         if wanting and not options.dry_run:
             found = await _vectors([each.text for each in wanting], options)
         by_path = dict(zip((each.path for each in wanting), found, strict=False))
-        for each in batch:
-            done(_written(each, by_path.get(each.path), options))
+        for record in batch:
+            done(_written(record, by_path.get(record.path), options))
 
 
 async def _vectors(texts: Sequence[str], options: EnrichOptions) -> list[list[float]]:
@@ -119,8 +119,8 @@ async def _vectors(texts: Sequence[str], options: EnrichOptions) -> list[list[fl
 
 def _batches(records: Iterable[_Record]) -> Iterator[list[_Record]]:
     batch: list[_Record] = []
-    for each in records:
-        batch.append(each)
+    for record in records:
+        batch.append(record)
         if len(batch) == BATCH:
             yield batch
             batch = []

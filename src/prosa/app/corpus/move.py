@@ -186,10 +186,10 @@ class Work(Struct):
         return change.new_path
 
     def _make_folders(self, folder: Path) -> None:
-        missing = [each for each in (folder, *folder.parents) if not each.exists()]
-        for each in reversed(missing):
-            each.mkdir(exist_ok=True)
-            self.undo.append((str(each), each.rmdir))
+        missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        for path in reversed(missing):
+            path.mkdir(exist_ok=True)
+            self.undo.append((str(path), path.rmdir))
 
 
 def _text_back(path: Path, change: Change) -> None:
@@ -216,7 +216,7 @@ def _check_places(move: Move, root: Path) -> None:
     old, new = root / move.path, root / move.new_path
     if old.is_symlink():
         raise NameRefused(f"{move.path} is a link to {old.readlink()}", "rename the file that it leads to")
-    above = next(each for each in new.parents if each.exists())
+    above = next(parent for parent in new.parents if parent.exists())
     if not above.is_dir():
         raise NameRefused(f"{above} is not a folder", "choose another place")
     if not RootedFiles(root).inside_root(new):
@@ -242,7 +242,7 @@ def _only_case(old: Path, new: Path) -> bool:
     """Return whether both names mean one entry of a folder, which happens where case makes no difference."""
     if old == new or not os.path.lexists(new) or not old.samefile(new):
         return False
-    return new.name not in {each.name for each in new.parent.iterdir()}
+    return new.name not in {path.name for path in new.parent.iterdir()}
 
 
 def _is_ignored(root: Path, path: Path) -> bool:
@@ -316,7 +316,7 @@ def _object(change: Change) -> _Kept:
         "before": change.before.text,
         "digest": change.before.digest,
         "after": change.after,
-        "edits": [(each.span.start, each.span.end, each.replacement) for each in change.edits],
+        "edits": [(edit.span.start, edit.span.end, edit.replacement) for edit in change.edits],
     }
 
 

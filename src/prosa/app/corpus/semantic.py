@@ -192,7 +192,7 @@ class Paid(Struct, frozen=True):
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector for each text. Raises `BudgetSpent` where the batch does not fit."""
         ledger, before = self.budget.ledger, self.embedder.tokens
-        worst = self._price(sum(len(each.encode("utf-8", "surrogatepass")) + MESSAGE_TOKENS for each in texts))
+        worst = self._price(sum(len(text.encode("utf-8", "surrogatepass")) + MESSAGE_TOKENS for text in texts))
         if not await ledger.reserve(worst):
             reason = (
                 f"the budget of {dollars(ledger.cap)}, {dollars(ledger.spent)} of it spent, does not cover the next"

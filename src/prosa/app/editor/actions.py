@@ -45,22 +45,24 @@ def actions_in(workspace: Workspace, path: Path, start: int, end: int) -> tuple[
     if source is None:
         return ()
     found = [
-        each
-        for each in workspace.found_in(path)
-        if each.span.start <= end and start <= each.span.end and each.source.text == source.text
+        diagnostic
+        for diagnostic in workspace.found_in(path)
+        if diagnostic.span.start <= end and start <= diagnostic.span.end and diagnostic.source.text == source.text
     ][:MAX_OFFERED]
-    fixes = [action for each in found if (action := _fix(path, each)) is not None]
-    by_rule = {(each.rule, _line(source.lines, each.span.start)): each for each in reversed(found)}
+    fixes = [action for diagnostic in found if (action := _fix(path, diagnostic)) is not None]
+    by_rule = {
+        (diagnostic.rule, _line(source.lines, diagnostic.span.start)): diagnostic for diagnostic in reversed(found)
+    }
     some = [*reversed(by_rule.values())][:MAX_QUIET]
-    comments = [action for each in some for action in _comments(workspace, path, source, each)]
-    return (*fixes, *{(each.title, each.edits): each for each in comments}.values())
+    comments = [action for diagnostic in some for action in _comments(workspace, path, source, diagnostic)]
+    return (*fixes, *{(comment.title, comment.edits): comment for comment in comments}.values())
 
 
 def fix_all(workspace: Workspace, path: Path) -> tuple[Edit, ...]:
     """Return the edits of every fix of a document that may be applied without asking, as `prosa check --fix` applies
     them. While it is found out, the workspace sees other texts of the document; afterwards all is as it was."""
     source = workspace.source(path)
-    if source is None or not any(_is_safe(each) for each in workspace.found_in(path)):
+    if source is None or not any(_is_safe(diagnostic) for diagnostic in workspace.found_in(path)):
         return ()
     text = workspace.texts.get(path)
 
@@ -71,63 +73,63 @@ def fix_all(workspace: Workspace, path: Path) -> tuple[Edit, ...]:
 
     found = workspace.found_in(path)
     try:
-        fixed = fix_documents(found, {each.path: path for each in found}, recheck)
+        fixed = fix_documents(found, {diagnostic.path: path for diagnostic in found}, recheck)
     finally:
         workspace.update(path, text)
     return edits_between(path, source.text, fixed.texts.get(path, source.text))
 
 
-def _is_safe(each: Diagnostic) -> bool:
-    return each.fix is not None and each.fix.applicability is Applicability.SAFE
+def _is_safe(diagnostic: Diagnostic) -> bool:
+    return diagnostic.fix is not None and diagnostic.fix.applicability is Applicability.SAFE
 
 
-def _fix(path: Path, each: Diagnostic) -> Action | None:
+def _fix(path: Path, diagnostic: Diagnostic) -> Action | None:
     """Return the fix of a diagnostic as the command line would apply it alone."""
-    if each.fix is None:
+    if diagnostic.fix is None:
         return None
-    text = each.source.text
-    edits = with_line_ends(each.fix.edits, text, crlf=ends_lines_with_crlf(text))
+    text = diagnostic.source.text
+    edits = with_line_ends(diagnostic.fix.edits, text, crlf=ends_lines_with_crlf(text))
     plain = apply_edits(text, edits)
-    kept = with_kept_hash(each.source, plain)
-    title = each.fix.message if _is_safe(each) else each.fix.message + UNSURE
+    kept = with_kept_hash(diagnostic.source, plain)
+    title = diagnostic.fix.message if _is_safe(diagnostic) else diagnostic.fix.message + UNSURE
     if kept == plain:
         placed = tuple(Edit(path, edit.span.start, edit.span.end, edit.replacement) for edit in edits)
     else:
         placed = edits_between(path, text, kept)
-    return Action("fix", title, placed, each, preferred=_is_safe(each))
+    return Action("fix", title, placed, diagnostic, preferred=_is_safe(diagnostic))
 
 
-def _comments(workspace: Workspace, path: Path, source: SourceText, each: Diagnostic) -> Iterator[Action]:
+def _comments(workspace: Workspace, path: Path, source: SourceText, diagnostic: Diagnostic) -> Iterator[Action]:
     """Yield the comments that keep a rule quiet: here, and in the whole document."""
     reading, found = workspace.check_alone(source, path)
     before = _Judged(reading, _said(found))
     for title, candidates in (
-        (f"ignore {each.rule} here", _here(reading, each)),
-        (f"ignore {each.rule} in this file", _in_file(reading, each)),
+        (f"ignore {diagnostic.rule} here", _here(reading, diagnostic)),
+        (f"ignore {diagnostic.rule} in this file", _in_file(reading, diagnostic)),
     ):
         for edit in candidates:
-            if _keeps_quiet(workspace, path, before, each, edit):
+            if _keeps_quiet(workspace, path, before, diagnostic, edit):
                 placed = Edit(path, edit.span.start, edit.span.end, edit.replacement)
-                yield Action("ignore", title, (placed,), each)
+                yield Action("ignore", title, (placed,), diagnostic)
                 break
 
 
-def _here(reading: DialectReading[object], each: Diagnostic) -> Iterator[SourceEdit]:
+def _here(reading: DialectReading[object], diagnostic: Diagnostic) -> Iterator[SourceEdit]:
     """Comments for the place of a diagnostic, the best first: a name in one that is there, one above the block, one at
     the end of the line, one above the line."""
-    front, source, start = reading.front, reading.front.source, each.span.start
+    front, source, start = reading.front, reading.front.source, diagnostic.span.start
     lines = source.lines
     for suppression in find_suppressions(front, reading.document):
         if suppression.covers.start <= start <= suppression.covers.end != source.whole.end and suppression.names:
-            yield _insert(suppression.names[-1][1].end, f", {each.rule}")
+            yield _insert(suppression.names[-1][1].end, f", {diagnostic.rule}")
     line = _line(lines, start)
     begin, text = lines.starts[line - 1], lines.line_text(line)
     end = begin + len(text)
     if start < front.body.start:
-        yield _insert(end, f"  # {MARK} {each.rule}")
-        yield _insert(begin, f"{_indent(text)}# {MARK} {each.rule}{_eol(source)}")
+        yield _insert(end, f"  # {MARK} {diagnostic.rule}")
+        yield _insert(begin, f"{_indent(text)}# {MARK} {diagnostic.rule}{_eol(source)}")
         return
-    comment = f"<!-- {MARK} {each.rule} -->"
+    comment = f"<!-- {MARK} {diagnostic.rule} -->"
     first = _block_start(reading, start)
     if first is not None:
         above = lines.line_text(_line(lines, first))
@@ -137,18 +139,18 @@ def _here(reading: DialectReading[object], each: Diagnostic) -> Iterator[SourceE
     yield _insert(begin, f"{_marks(text)}{comment}{_eol(source)}")
 
 
-def _in_file(reading: DialectReading[object], each: Diagnostic) -> Iterator[SourceEdit]:
+def _in_file(reading: DialectReading[object], diagnostic: Diagnostic) -> Iterator[SourceEdit]:
     """Comments for the whole document: a name in one that is there, one at the top of the front matter, one above the
     text, one below it."""
     front, source = reading.front, reading.front.source
     for suppression in find_suppressions(front, reading.document):
         if suppression.covers == source.whole and suppression.names:
-            yield _insert(suppression.names[-1][1].end, f", {each.rule}")
+            yield _insert(suppression.names[-1][1].end, f", {diagnostic.rule}")
     eol = _eol(source)
     line = _line(source.lines, front.anchor.end)
     if front.fields is not None and line < source.lines.count:
-        yield _insert(source.lines.starts[line], f"# {MARK}-file {each.rule}{eol}")
-    comment = f"<!-- {MARK}-file {each.rule} -->"
+        yield _insert(source.lines.starts[line], f"# {MARK}-file {diagnostic.rule}{eol}")
+    comment = f"<!-- {MARK}-file {diagnostic.rule} -->"
     yield _insert(front.body.start, f"{comment}{eol}{eol}")
     ends = source.text.endswith(("\n", "\r")) or not source.text
     yield _insert(len(source.text), f"{'' if ends else eol}{eol}{comment}{eol}")
@@ -161,19 +163,19 @@ class _Judged(NamedTuple):
     said: Counter[tuple[str, str]]
 
 
-def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, each: Diagnostic, edit: SourceEdit) -> bool:
+def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, diagnostic: Diagnostic, edit: SourceEdit) -> bool:
     """Return whether a comment is read back as a suppression that covers the diagnostic, and nothing else reads
     otherwise."""
     source = before.reading.front.source
     after, found = workspace.check_alone(SourceText(apply_edits(source.text, [edit]), source.path), path)
     said = _said(found)
-    key = each.rule, each.message
+    key = diagnostic.rule, diagnostic.message
     if not said <= before.said or (key in before.said and said[key] == before.said[key]):
         return False
-    start = each.span.start + (len(edit.replacement) if edit.span.start <= each.span.start else 0)
+    start = diagnostic.span.start + (len(edit.replacement) if edit.span.start <= diagnostic.span.start else 0)
     covered = any(
         suppression.covers.start <= start <= suppression.covers.end
-        and each.rule in [name for name, _ in suppression.names]
+        and diagnostic.rule in [name for name, _ in suppression.names]
         for suppression in find_suppressions(after.front, after.document)
     )
     others = _covered(before.reading) <= _covered(after, edit.replacement)
@@ -185,21 +187,24 @@ def _covered(reading: DialectReading[object], without: str = "") -> Counter[str]
     that range."""
     found = find_suppressions(reading.front, reading.document)
     text = reading.front.source.text
-    return Counter(each.covers.of(text).replace(without, "") if without else each.covers.of(text) for each in found)
+    return Counter(
+        suppression.covers.of(text).replace(without, "") if without else suppression.covers.of(text)
+        for suppression in found
+    )
 
 
 def _said(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
-    return Counter((each.rule, each.message) for each in found)
+    return Counter((diagnostic.rule, diagnostic.message) for diagnostic in found)
 
 
 def _shape(reading: DialectReading[object]) -> tuple[object, ...]:
     """Return the parts that a comment must leave unchanged."""
     document = reading.document
-    targets = [each.destination for each in (*document.links, *document.images)]
-    targets += [each.destination for each in document.definitions]
-    notes = [each.label for each in document.footnote_definitions]
-    headings = [each.text for each in document.headings]
-    wikilinks = [each.target for each in document.wikilinks]
+    targets = [link.destination for link in (*document.links, *document.images)]
+    targets += [definition.destination for definition in document.definitions]
+    notes = [definition.label for definition in document.footnote_definitions]
+    headings = [heading.text for heading in document.headings]
+    wikilinks = [wikilink.target for wikilink in document.wikilinks]
     return reading.name, headings, targets, notes, wikilinks, len(document.fences), len(document.lists)
 
 
@@ -215,7 +220,7 @@ def _block_start(reading: DialectReading[object], offset: int) -> int | None:
     """Return where the innermost block around a place begins."""
     document = reading.document
     spans = [each.span for some in (document.paragraphs, document.headings, document.fences) for each in some]
-    spans += [each.span for each in document.footnote_definitions]
+    spans += [definition.span for definition in document.footnote_definitions]
     around = [span for span in spans if span.start <= offset <= span.end]
     return max(around, key=lambda span: span.start).start if around else None
 
@@ -257,10 +262,10 @@ def format_range(workspace: Workspace, path: Path, start: int, end: int) -> Form
     """Return those of them that change lines of a range."""
     found = format_document(workspace, path)
     source = workspace.source(path)
-    some = tuple(each for each in found.edits if _touches(each, start, end))
+    some = tuple(edit for edit in found.edits if _touches(edit, start, end))
     if source is None or not some or some == found.edits:
         return FormatEdits(some, found.problem)
-    text = apply_edits(source.text, [SourceEdit(Span(each.start, each.end), each.text) for each in some])
+    text = apply_edits(source.text, [SourceEdit(Span(edit.start, edit.end), edit.text) for edit in some])
     again = format_text(SourceText(text, source.path), workspace.profile.hints(path))
     if again.text is None:
         return FormatEdits(problem=f"not formatted: {path.name}: its normal form needs changes outside the selection")

@@ -82,17 +82,17 @@ def completions(
     best = nsmallest(MOST + 1, ranked, key=lambda each: each[:3])
     items = tuple(
         Completion(
-            each.label,
-            each.kind,
-            Edit(path, span.start, span.end, each.label if each.text is None else each.text),
-            each.detail,
-            each.documentation,
+            candidate.label,
+            candidate.kind,
+            Edit(path, span.start, span.end, candidate.label if candidate.text is None else candidate.text),
+            candidate.detail,
+            candidate.documentation,
             f"{at:03}",
-            _filter(each, wanted),
-            each.about,
-            each.fragment,
+            _filter(candidate, wanted),
+            candidate.about,
+            candidate.fragment,
         )
-        for at, (_, _, _, each) in enumerate(best[:MOST])
+        for at, (_, _, _, candidate) in enumerate(best[:MOST])
     )
     return Completions(items, more or len(best) > MOST)
 
@@ -119,8 +119,8 @@ def _rank(candidate: Candidate, wanted: str) -> int | None:
 
 def _filter(candidate: Candidate, wanted: str) -> str:
     """Return the filter text for further typing: the matching name, then all others."""
-    names = [each for each in (candidate.label, *candidate.names) if each]
-    found = next((each for each in names if rank_of(each, wanted) is not None), candidate.label)
+    names = [name for name in (candidate.label, *candidate.names) if name]
+    found = next((name for name in names if rank_of(name, wanted) is not None), candidate.label)
     return " ".join(dict.fromkeys((found, *names)))[:MAX_TYPED]
 
 
@@ -140,7 +140,7 @@ def steps_between(folder: str, other: str) -> int:
 def unique(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the first candidate of each label and text."""
     seen: set[tuple[str, str | None]] = set()
-    for each in candidates:
-        if (each.label, each.text) not in seen:
-            seen.add((each.label, each.text))
-            yield each
+    for candidate in candidates:
+        if (candidate.label, candidate.text) not in seen:
+            seen.add((candidate.label, candidate.text))
+            yield candidate

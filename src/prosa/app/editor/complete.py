@@ -97,25 +97,25 @@ def _table(cursor: CursorContext) -> SettingPath:
 
 
 def _ours() -> Iterator[Setting]:
-    return (each for each in SETTINGS if each.level == "project")
+    return (setting for setting in SETTINGS if setting.level == "project")
 
 
 def _tables(inside: SettingPath) -> Iterator[Candidate]:
     lead = ".".join(inside)
     if lead:
         yield Candidate(lead, "setting", detail="the settings of Prosa")
-    for each in dict.fromkeys(each.path[0] for each in _ours() if len(each.path) > 1):
-        yield Candidate(f"{lead}.{each}" if lead else each, "setting")
+    for fromkey in dict.fromkeys(our.path[0] for our in _ours() if len(our.path) > 1):
+        yield Candidate(f"{lead}.{fromkey}" if lead else fromkey, "setting")
 
 
 def _keys(cursor: CursorContext, table: SettingPath) -> Iterator[Candidate]:
     """Yield the keys of a table; for names that the writer chooses nothing is known."""
     written = cursor.text[max(0, cursor.offset - 100_000) : cursor.offset + 100_000]
-    for each in _ours():
-        *above, name = each.path
+    for our in _ours():
+        *above, name = our.path
         fits = len(above) == len(table) and name != "*" and _matches(tuple(above), table)
         if fits and (table or not re.search(rf"^{re.escape(name)}[ \t]*=", written, re.MULTILINE)):
-            yield Candidate(name, "setting", f"{name} = ", f"default: {each.default}", each.doc)
+            yield Candidate(name, "setting", f"{name} = ", f"default: {our.default}", our.doc)
 
 
 def _matches(wanted: SettingPath, table: SettingPath) -> bool:
@@ -124,7 +124,7 @@ def _matches(wanted: SettingPath, table: SettingPath) -> bool:
 
 def _values(cursor: CursorContext, path: SettingPath, written: str) -> Completions:
     """Return the values of a key, in quotes where the author has not written any."""
-    setting = next((each for each in _ours() if len(each.path) == len(path) and _matches(each.path, path)), None)
+    setting = next((our for our in _ours() if len(our.path) == len(path) and _matches(our.path, path)), None)
     found = _TYPED.search(written)
     if setting is None or found is None:
         return NOTHING
@@ -137,8 +137,15 @@ def _values(cursor: CursorContext, path: SettingPath, written: str) -> Completio
         return f"{name}{ending}" if quote else name if setting.kind == "flag" else f'"{name}"'
 
     named = (
-        Candidate(each.label, each.kind, text(each.label), each.detail, each.documentation, each.names)
-        for each in _named(cursor, setting, typed)
+        Candidate(
+            candidate.label,
+            candidate.kind,
+            text(candidate.label),
+            candidate.detail,
+            candidate.documentation,
+            candidate.names,
+        )
+        for candidate in _named(cursor, setting, typed)
     )
     return completions(cursor.path, Span(cursor.offset - len(typed), end), typed, named)
 
@@ -149,7 +156,11 @@ def _named(cursor: CursorContext, setting: Setting, typed: str) -> Iterable[Cand
     if setting.path[0] == "dialects":
         return (Candidate(row.name, "dialect", detail=row.title) for row in DIALECTS)
     if setting.path[0] == "schemas":
-        return (each for each in attachments(cursor, typed) if each.label.endswith((".json", ".yaml", ".yml")))
+        return (
+            attachment
+            for attachment in attachments(cursor, typed)
+            if attachment.label.endswith((".json", ".yaml", ".yml"))
+        )
     if setting.path[0] == "relations":
         return (Candidate(each, "relation") for each in REL_TYPES)
     return (Candidate(each, "value") for each in ("true", "false")) if setting.kind == "flag" else ()

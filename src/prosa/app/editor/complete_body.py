@@ -134,7 +134,7 @@ def _wikilink(cursor: CursorContext, line: str) -> Completions | None:
     span = _around(cursor, typed, _WIKI_REST)
     ending = _closing(cursor, span.end)
     candidates = [*stems(cursor, typed.strip()), *(attached(cursor, typed.strip()) if found["embed"] else ())]
-    return completions(cursor.path, span, typed.strip(), (_ended(each, ending) for each in candidates))
+    return completions(cursor.path, span, typed.strip(), (_ended(candidate, ending) for candidate in candidates))
 
 
 def _closing(cursor: CursorContext, at: int) -> str:
@@ -157,7 +157,7 @@ def _part_of(cursor: CursorContext, target: str, mark: str, part: str) -> Comple
     ending = _closing(cursor, span.end)
     make = block_names if "^" in mark else headings
     made = _within(cursor, target, make, wikilink=True)
-    return completions(cursor.path, span, part, (_ended(each, ending) for each in made))
+    return completions(cursor.path, span, part, (_ended(candidate, ending) for candidate in made))
 
 
 def _within(
@@ -200,7 +200,10 @@ def _label(cursor: CursorContext, line: str) -> Completions | None:
     if found is None or cursor.reading is None:
         return None
     defined = cursor.reading.document.definitions
-    candidates = (Candidate(each.label, "label", None, each.destination[:100], each.title) for each in defined)
+    candidates = (
+        Candidate(definition.label, "label", None, definition.destination[:100], definition.title)
+        for definition in defined
+    )
     return completions(cursor.path, _around(cursor, found["label"], _LABEL_REST), found["label"], candidates)
 
 
@@ -213,8 +216,13 @@ def _footnote(cursor: CursorContext, line: str) -> Completions | None:
     span = _around(cursor, found["label"], _LABEL_REST)
     ending = "" if text.startswith("]", span.end) else "]"
     candidates = (
-        Candidate(each.label, "label", f"{each.label}{ending}", " ".join(each.content.of(text)[:200].split())[:100])
-        for each in document.footnote_definitions
+        Candidate(
+            definition.label,
+            "label",
+            f"{definition.label}{ending}",
+            " ".join(definition.content.of(text)[:200].split())[:100],
+        )
+        for definition in document.footnote_definitions
     )
     return completions(cursor.path, span, found["label"], candidates)
 
@@ -226,8 +234,8 @@ def _tool(cursor: CursorContext, line: str) -> Completions | None:
     program = cursor.reading.model_of(MARKDOWNLANG) if found is not None and cursor.reading is not None else None
     if found is None or program is None:
         return None
-    servers = (each for each in program.mcp_servers if each.name and not each.built_in and not each.disabled)
-    candidates = [each for server in servers for each in _server_tools(server)]
+    servers = (server for server in program.mcp_servers if server.name and not server.built_in and not server.disabled)
+    candidates = [tool for server in servers for tool in _server_tools(server)]
     if not found["name"].startswith("mcp_"):
         candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(cursor, program)]
         if program.mailbox is not None:
@@ -239,18 +247,18 @@ def _server_tools(server: ServerModel) -> list[Candidate]:
     """Return the tools that a program names for a server, else how the names of all of them begin."""
     if server.tools is None:
         return [Candidate(server_prefix(server.name), "tool", None, f"tools of {server.name}")]
-    names = ((server_tool_name(server.name, each.name), each.description) for each in server.tools)
+    names = ((server_tool_name(server.name, tool.name), tool.description) for tool in server.tools)
     return [Candidate(name, "tool", None, words or f"a tool of {server.name}") for name, words in names]
 
 
 def _imported(cursor: CursorContext, program: ProgramModel) -> Iterator[Candidate]:
     """Yield the programs that a program imports, by the names under which they are tools."""
     by_real = {each.real: each for each in cursor.catalogue.of_dialect("markdownlang")}
-    for each in program.imports:
-        known = by_real.get(cursor.workspace.files.real(cursor.path.parent / each.text))
+    for ref in program.imports:
+        known = by_real.get(cursor.workspace.files.real(cursor.path.parent / ref.text))
         if known is not None:
             name = known.ids[0] if known.ids else known.stem
-            yield Candidate(tool_name(name), "program", None, each.text, about=known.real)
+            yield Candidate(tool_name(name), "program", None, ref.text, about=known.real)
 
 
 # ---- suppressions ----
@@ -276,7 +284,7 @@ def _suppression(cursor: CursorContext, line: str) -> Completions | None:
 def rule_names() -> Iterator[Candidate]:
     """Return all rules by name; their codes lead to them too."""
     return (
-        Candidate(each.name, "rule", None, f"{each.code}, {each.severity}", names=(each.code,)) for each in all_rules()
+        Candidate(rule.name, "rule", None, f"{rule.code}, {rule.severity}", names=(rule.code,)) for rule in all_rules()
     )
 
 
@@ -315,15 +323,20 @@ def _role(cursor: CursorContext, found: re.Match[str]) -> Completions:
 def _participants(cursor: CursorContext) -> list[str]:
     """Return the names that messages of this chat have."""
     model = cursor.reading.model_of(PRAPTI) if cursor.reading is not None else None
-    return sorted({each.name for each in model.messages if each.name}) if model is not None else []
+    return sorted({message.name for message in model.messages if message.name}) if model is not None else []
 
 
 def _settings(cursor: CursorContext) -> Iterator[Candidate]:
     lead = " " if cursor.line.endswith("%") else ""
-    for each in SETTINGS:
-        name = each.path.removeprefix("vars.")
+    for setting in SETTINGS:
+        name = setting.path.removeprefix("vars.")
         yield Candidate(
-            name, "setting", f"{lead}{name} = ", each.type, each.about, far=0 if each.path.startswith("v") else 1
+            name,
+            "setting",
+            f"{lead}{name} = ",
+            setting.type,
+            setting.about,
+            far=0 if setting.path.startswith("v") else 1,
         )
     for action, about in ABOUT_ACTIONS.items():
         yield Candidate(action, "command", f"{lead}{action} ", "a command", about)
@@ -334,7 +347,7 @@ def _assigned(cursor: CursorContext, key: str, typed: str) -> Completions:
     setting = setting_of(key)
     words = ["true", "false"] if setting is not None and setting.type == "flag" else []
     span = Span(cursor.offset - len(typed), cursor.standing.line.end)
-    return completions(cursor.path, span, typed, (Candidate(each, "value") for each in words))
+    return completions(cursor.path, span, typed, (Candidate(word, "value") for word in words))
 
 
 def _argument(cursor: CursorContext, action: str, typed: str) -> Completions:
@@ -351,7 +364,7 @@ def _argument(cursor: CursorContext, action: str, typed: str) -> Completions:
         names = dict.fromkeys(match[1] for match in _NEW.finditer(cursor.text))
     elif action == "plugins.load" and len(words) == 1:
         names = BUILT_IN_PLUGINS
-    return completions(cursor.path, span, last, (Candidate(each, "value") for each in names))
+    return completions(cursor.path, span, last, (Candidate(name, "value") for name in names))
 
 
 _OF_DIALECT: dict[DialectName, tuple[Callable[[CursorContext, str], Completions | None], ...]] = {"prapti": (_chat,)}

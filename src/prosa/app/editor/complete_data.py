@@ -53,10 +53,10 @@ def _names(cursor: CursorContext, data: DataContext, way: Way) -> Completions:
     place = data.place
     members: dict[str, Member] = {}
     for shape in data.shapes:
-        for each in shape.members(way):
-            known = members.get(each.name)
-            if known is None or (each.about and not known.about):
-                members[each.name] = each
+        for member in shape.members(way):
+            known = members.get(member.name)
+            if known is None or (member.about and not known.about):
+                members[member.name] = member
     if data.name == "front" and not way and cursor.dialect in _OPEN:
         for name, rel in cursor.workspace.profile.relations:
             members.setdefault(name, Member(name, "the name of a document", f"a relation of this project: `{rel}`"))
@@ -100,17 +100,24 @@ def _values(cursor: CursorContext, data: DataContext) -> Completions:
     choices = unique(_choices(data, place.path))
     named = _NAMED.get((_kind(cursor, data), place.path))
     found: list[Candidate] = [*choices]
-    known = {each.label for each in found}
-    found += [each for each in (named(cursor, place.typed) if named is not None else ()) if each.label not in known]
+    known = {candidate.label for candidate in found}
+    found += [
+        candidate
+        for candidate in (named(cursor, place.typed) if named is not None else ())
+        if candidate.label not in known
+    ]
     if data.name == "front" and not found:
         found += _relation(cursor, place)
-    written = [each for each in found if each.kind != "value"]
+    written = [candidate for candidate in found if candidate.kind != "value"]
     writer = _value_writer(place, data)
     made = completions(
         cursor.path,
         place.span,
         place.typed,
-        [*(each for each in found if each.kind == "value"), *(_written(each, writer) for each in written)],
+        [
+            *(candidate for candidate in found if candidate.kind == "value"),
+            *(_written(candidate, writer) for candidate in written),
+        ],
     )
     return made if made.items else NOTHING
 
@@ -118,10 +125,10 @@ def _values(cursor: CursorContext, data: DataContext) -> Completions:
 def _choices(data: DataContext, way: Way) -> Iterator[Candidate]:
     writer = _value_writer(data.place, data)
     for shape in data.shapes:
-        for each in shape.choices(way):
-            text = writer(each.value)
-            if text is not None and not isinstance(each.value, list | dict):
-                yield Candidate(_label(each), "value", text, documentation=each.about)
+        for choice in shape.choices(way):
+            text = writer(choice.value)
+            if text is not None and not isinstance(choice.value, list | dict):
+                yield Candidate(_label(choice), "value", text, documentation=choice.about)
 
 
 def _label(choice: KnownValue) -> str:
@@ -155,7 +162,7 @@ def _relation(cursor: CursorContext, place: DataPlace) -> Iterable[Candidate]:
     way = place.path[:-1] if place.path and place.path[-1] is None else place.path
     if len(way) != 1 or way[0] not in fields:
         return ()
-    return (replace(each, text=None) for each in stems(cursor, place.typed))
+    return (replace(stem, text=None) for stem in stems(cursor, place.typed))
 
 
 def _kind(cursor: CursorContext, data: DataContext) -> str:
@@ -173,7 +180,7 @@ def _files(cursor: CursorContext, typed: str) -> Iterable[Candidate]:
 
 def _providers(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     del cursor, typed
-    return (Candidate(each.name, "value", detail="a provider", names=each.aliases) for each in PROVIDERS)
+    return (Candidate(row.name, "value", detail="a provider", names=row.aliases) for row in PROVIDERS)
 
 
 Named: TypeAlias = Callable[[CursorContext, str], Iterable[Candidate]]

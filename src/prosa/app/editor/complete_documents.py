@@ -161,7 +161,7 @@ def _from_root(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
             text = percent_encoded(path, typed, spaces=False)
             yield Candidate(path, "document", text, known.title, names=(known.title,), far=far, about=known.real)
         return
-    inside = [each for each in cursor.catalogue.documents if sites.root_of(each.path) == root]
+    inside = [document for document in cursor.catalogue.documents if sites.root_of(document.path) == root]
     for known, far in _nearest(cursor, typed[1:], inside, prefix=f"{root}/" if root else ""):
         names = (known.title, f"/{below(root, known.path)}")
         url = sites.url_of(known.path)
@@ -231,8 +231,8 @@ def ids(dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candida
 def nodes(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the possible link targets of a node: ids of nodes, and after `url:` URLs of the site."""
     if typed.startswith("url:"):
-        for each in _from_root(cursor, typed.removeprefix("url:") or "/"):
-            yield replace(each, label=f"url:{each.label}", text=None)
+        for candidate in _from_root(cursor, typed.removeprefix("url:") or "/"):
+            yield replace(candidate, label=f"url:{candidate.label}", text=None)
         return
     yield from ids("mdh")(cursor, typed)
     yield Candidate("url:", "url", None, "a URL of this site or of another one", far=50)
@@ -252,9 +252,9 @@ def shared_actions(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
 
 def edges(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield what an edge of a record may lead to: documents by name, in brackets, or by path."""
-    for each in stems(cursor, typed.removeprefix("[[").removesuffix("]]")):
-        name = each.label if each.text is None else each.text
-        yield replace(each, label=f"[[{name}]]", text=None, names=(*each.names, name))
+    for stem in stems(cursor, typed.removeprefix("[[").removesuffix("]]")):
+        name = stem.label if stem.text is None else stem.text
+        yield replace(stem, label=f"[[{name}]]", text=None, names=(*stem.names, name))
 
 
 def relation_types(origin: Origin, dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candidate]]:

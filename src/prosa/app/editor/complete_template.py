@@ -37,7 +37,7 @@ def template_completions(cursor: CursorContext, place: TemplatePlace, start: int
     if place.slot == "name":
         if place.path is None:
             return NOTHING
-        found = (_input(each, each.name) for each in members_at(cursor, place.path))
+        found = (_input(member, member.name) for member in members_at(cursor, place.path))
         return completions(cursor.path, span, place.typed, found)
     if place.slot == "variable":
         found = (Candidate(name, "variable", name[1:], _path(path)) for name, path in place.variables.items())
@@ -51,14 +51,14 @@ def template_completions(cursor: CursorContext, place: TemplatePlace, start: int
 def _behind_dollar(cursor: CursorContext, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
     """Return variables, with the `$` that stands there already."""
     whole = Span(span.start - 1, span.end)
-    full = (Candidate(each.label, each.kind, None, each.detail) for each in found)
+    full = (Candidate(candidate.label, candidate.kind, None, candidate.detail) for candidate in found)
     return completions(cursor.path, whole, f"${place.typed}", full)
 
 
 def _words(cursor: CursorContext, place: TemplatePlace) -> Iterator[Candidate]:
     """Yield what an operand or a statement may begin with: names first."""
     if not place.piped and place.dot is not None:
-        yield from (_input(each, f".{each.name}") for each in members_at(cursor, place.dot))
+        yield from (_input(member, f".{member.name}") for member in members_at(cursor, place.dot))
     if not place.piped:
         for name, path in place.variables.items():
             yield Candidate(name, "variable", None, _path(path), far=1)

@@ -126,9 +126,9 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         labels = self._labels(path, facts)
         for other in sorted(self._asking(labels) - {path}):
             folder = other.rpartition("/")[0]
-            for each in self._references(other):
-                if not labels.isdisjoint(labels_asked(folder, each)) and self.resolve(other, each) == path:
-                    yield other, each
+            for reference in self._references(other):
+                if not labels.isdisjoint(labels_asked(folder, reference)) and self.resolve(other, reference) == path:
+                    yield other, reference
 
     def _references(self, path: str) -> Iterable[Reference]:
         """Return the references of a document; for one being edited, those of its current text."""
@@ -215,7 +215,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         elif key.space == "path":
             found = (key.name,)
         else:
-            found = (self.path_of(each.real) for each in names.find(key))
+            found = (self.path_of(document.real) for document in names.find(key))
         known = ((path, self.facts(path)) for path in sorted(found))
         return [Record(path, facts.dialect) for path, facts in known if facts is not None]
 
@@ -333,5 +333,5 @@ def _stub(path: str, facts: DocumentFacts) -> Record:
     """Return what of a record gives a document its addresses."""
     definitions = tuple(Definition(each.kind, each.name, each.span.start, each.span.end, 0) for each in facts.defs)
     actions = facts.extra.get("actions")
-    urls = tuple(str(each[2]) for each in actions) if isinstance(actions, list | tuple) else ()
+    urls = tuple(str(action[2]) for action in actions) if isinstance(actions, list | tuple) else ()
     return Record(path, facts.dialect, definitions=definitions, canonical=_canonical(facts), actions=urls)

@@ -161,7 +161,7 @@ class CursorContext(Struct, frozen=True, dict=True):
         if names is None or not self.workspace.profile.has_schemas:
             return []
         found = [names.derived(f"view {path}", "schemas", partial(self._view, path)) for path in self._schemas]
-        return [each for each in found if each is not None]
+        return [view for view in found if view is not None]
 
     @property
     def _schemas(self) -> tuple[str, ...]:
@@ -301,7 +301,7 @@ class NameCatalogue(Struct, frozen=True):
 
     def of_dialect(self, dialect: DialectName) -> Iterator[NamedDocument]:
         """Return the documents of one dialect."""
-        return (each for each in self.documents if each.dialect == dialect)
+        return (document for document in self.documents if document.dialect == dialect)
 
     def relations(self, origin: Origin, dialect: DialectName) -> list[str]:
         """Return the relations that documents of a dialect write, the most frequent first."""

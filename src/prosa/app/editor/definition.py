@@ -71,13 +71,15 @@ def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definiti
         return ()
     if found.name is not None:
         origin = _place(path, found.name.span)
-        defined = (each for each in same_name(found.names, found.name) if each.defines)
-        return tuple(Definition(origin, _place(path, each.span), _place(path, each.span)) for each in defined)
+        defined = (name for name in same_name(found.names, found.name) if name.defines)
+        return tuple(Definition(origin, _place(path, name.span), _place(path, name.span)) for name in defined)
     if found.pointer is not None:
         origin = _place(path, found.pointer.span)
-        return tuple(Definition(origin, each.whole, each.name) for each in _followed(found, found.pointer))
+        return tuple(
+            Definition(origin, destination.whole, destination.name) for destination in _followed(found, found.pointer)
+        )
     span, targets = _mentioned(found, offset)
-    return tuple(Definition(_place(path, span), each.whole, each.name) for each in targets)
+    return tuple(Definition(_place(path, span), target.whole, target.name) for target in targets)
 
 
 def _place(path: Path, span: Span) -> DocumentSpan:
@@ -116,14 +118,14 @@ def _declared(corpus: EditorCorpus, path: str, url: str) -> Iterator[Destination
 def _mentioned(found: Asked, offset: int) -> tuple[Span, list[Destination]]:
     """Return a file that code within a line names, or an imported program that it calls by its name."""
     code = next(
-        (each for each in found.reading.document.code_spans if each.span.start <= offset <= each.span.end), None
+        (span for span in found.reading.document.code_spans if span.span.start <= offset <= span.span.end), None
     )
     if code is None or not code.text or code.text != code.text.strip():
         return Span(0, 0), []
     program = found.reading.model_of(MARKDOWNLANG)
-    for each in program.imports if program is not None else ():
-        reference = Reference("import", each.text, "path", each.span.start, each.span.end, 0)
-        for target in targets_of(found.corpus, found.path, found.reading, Pointer(each.span, each.span, reference)):
+    for ref in program.imports if program is not None else ():
+        reference = Reference("import", ref.text, "path", ref.span.start, ref.span.end, 0)
+        for target in targets_of(found.corpus, found.path, found.reading, Pointer(ref.span, ref.span, reference)):
             facts = found.corpus.workspace.entries.get(target.whole.path)
             named = {definition.name for definition in facts.defs if definition.kind == "id"} if facts else set()
             if code.text in (named or {target.whole.path.stem}):

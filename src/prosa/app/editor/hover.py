@@ -127,7 +127,9 @@ def _setting(cursor: CursorContext) -> Hover | None:
     found = _KEY.match(cursor.text, cursor.standing.line.start, cursor.standing.line.end)
     if found is None or not found.start("name") <= cursor.offset <= found.end("name"):
         return None
-    known = next((each for each in SETTINGS if each.level == "project" and each.path[-1] == found["name"]), None)
+    known = next(
+        (setting for setting in SETTINGS if setting.level == "project" and setting.path[-1] == found["name"]), None
+    )
     if known is None:
         return None
     return _hover(cursor, Span(*found.span("name")), f"{code(known.key)} · default: {known.default}", known.doc)
@@ -147,8 +149,8 @@ def _data(cursor: CursorContext) -> Hover | None:
         if member is not None and (place.slot == "key" or place.colon):
             return _hover(cursor, place.span, *_told(member))
     way = place.path[:-1] if place.path and place.path[-1] is None else place.path
-    meaning = next((each.about for shape in data.shapes for each in shape.choices(place.path)
-                    if each.about and value_text(each.value) == code(name)), "")  # fmt: skip
+    meaning = next((choice.about for shape in data.shapes for choice in shape.choices(place.path)
+                    if choice.about and value_text(choice.value) == code(name)), "")  # fmt: skip
     field = member_at(data.shapes, way[:-1], way[-1] or "") if way else None
     return _hover(cursor, place.span, _sentence(meaning), *(_told(field) if field is not None else ()))
 
@@ -222,12 +224,15 @@ def _line(cursor: CursorContext) -> Hover | None:
 def _linked(cursor: CursorContext) -> Hover | None:
     """Return the target of a link, a wikilink, an id, an import or a footnote."""
     made = definitions(cursor.workspace, cursor.path, cursor.offset)
-    found = [each for each in made if each.name != each.origin]  # a definition in this document is visible already
+    # A definition in this document is visible already.
+    found = [definition for definition in made if definition.name != definition.origin]
     if not found:
         return None
     first = found[0]
     span = Span(first.origin.start, first.origin.end)
-    about = [each for each in (_leads_to(cursor, each.whole, each.name) for each in found[:3]) if each]
+    about = [
+        each for each in (_leads_to(cursor, definition.whole, definition.name) for definition in found[:3]) if each
+    ]
     return _hover(cursor, span, *dict.fromkeys(about))
 
 
@@ -237,7 +242,7 @@ def _leads_to(cursor: CursorContext, whole: DocumentSpan, name: DocumentSpan) ->
         return preview(cursor.workspace, whole.path)
     if whole.path == cursor.path and (note := _footnote(cursor, reading, whole)):
         return note
-    action = next((each for each in _actions(reading) if each.node.span.start == whole.start), None)
+    action = next((model for model in _actions(reading) if model.node.span.start == whole.start), None)
     if action is not None:
         return _about_action(action)
     sections = reading.document.sections
@@ -258,22 +263,27 @@ def _own_line(cursor: CursorContext, place: DocumentSpan) -> str:
 def _footnote(cursor: CursorContext, reading: DialectReading[object], place: DocumentSpan) -> str:
     """Return a footnote of the document itself: its text, or the relationship that it holds."""
     note = next(
-        (each for each in reading.document.footnote_definitions if each.span.start <= place.start < each.span.end), None
+        (
+            definition
+            for definition in reading.document.footnote_definitions
+            if definition.span.start <= place.start < definition.span.end
+        ),
+        None,
     )
     if note is None:
         return ""
     model = reading.model_of(MAGI)
-    for each in model.relationships if model is not None else ():
-        if label_key(each.label) == label_key(note.label):
-            return _about_relationship(cursor, each.fields.text("rel-type"), each.fields.text("doc-id"),
-                                       each.fields.text("source-url"), each.fields.text("rel-desc"))  # fmt: skip
+    for relationship in model.relationships if model is not None else ():
+        if label_key(relationship.label) == label_key(note.label):
+            text = relationship.fields.text
+            return _about_relationship(cursor, text("rel-type"), text("doc-id"), text("source-url"), text("rel-desc"))
     return plain(note.content.of(cursor.text)[:MAX_LINE])
 
 
 def _about_relationship(
     cursor: CursorContext, rel: str | None, doc_id: str | None, url: str | None, about: str | None
 ) -> str:
-    known = next((each for each in cursor.catalogue.documents if doc_id and doc_id in each.ids), None)
+    known = next((document for document in cursor.catalogue.documents if doc_id and doc_id in document.ids), None)
     target = f"**{plain(known.title or known.stem)}** ({code(known.path)})" if known is not None else ""
     lead = f"{code(rel or '')} {target or code(doc_id or url or '')}".strip()
     return "\n\n".join(part for part in (lead, plain(about or "")) if part)
@@ -286,9 +296,9 @@ def _actions(reading: DialectReading[object]) -> tuple[ActionModel, ...]:
 
 def _action(cursor: CursorContext) -> Hover | None:
     """Return the action with an id, as a client would call it."""
-    for each in _actions(cursor.reading) if cursor.reading is not None and cursor.dialect == "mdh" else ():
-        if each.id is not None and each.id.span.start <= cursor.offset <= each.id.span.end:
-            return _hover(cursor, each.id.span, _about_action(each))
+    for action in _actions(cursor.reading) if cursor.reading is not None and cursor.dialect == "mdh" else ():
+        if action.id is not None and action.id.span.start <= cursor.offset <= action.id.span.end:
+            return _hover(cursor, action.id.span, _about_action(action))
     return None
 
 
@@ -304,11 +314,11 @@ def _script(cursor: CursorContext) -> Hover | None:
     if cursor.standing.part != "fence" or cursor.dialect != "magi" or cursor.reading is None:
         return None
     model = cursor.reading.model_of(MAGI)
-    for each in model.scripts if model is not None else ():
-        span = each.span("script-id")
-        if model is not None and "script-id" in each.fields and span.start <= cursor.offset <= span.end:
+    for script in model.scripts if model is not None else ():
+        span = script.span("script-id")
+        if model is not None and "script-id" in script.fields and span.start <= cursor.offset <= span.end:
             return _hover(
-                cursor, span, f"{code(each.address)}: {STATES[state_of(model, each)]}", _run(cursor, each.address)
+                cursor, span, f"{code(script.address)}: {STATES[state_of(model, script)]}", _run(cursor, script.address)
             )
     return None
 
@@ -373,15 +383,15 @@ def _interface(reading: DialectReading[object]) -> str:
     node = reading.model_of(MDH)
     if node is None or not node.actions:
         return ""
-    called = ((each, each.url.text if each.url else "") for each in node.actions[:MAX_ROWS])
-    lines = [f"- {code(each.id.text if each.id else '')} {plain(each.verb)} {code(url)}" for each, url in called]
+    called = ((action, action.url.text if action.url else "") for action in node.actions[:MAX_ROWS])
+    lines = [f"- {code(model.id.text if model.id else '')} {plain(model.verb)} {code(url)}" for model, url in called]
     return "\n".join(("Actions:", "", *lines))
 
 
 def _rows(title: str, fields: tuple[InputField, ...]) -> str:
     if not fields:
         return ""
-    lines = [f"- {code(each.name)} {plain(_said(each))}" for each in fields[:MAX_ROWS]]
+    lines = [f"- {code(field.name)} {plain(_said(field))}" for field in fields[:MAX_ROWS]]
     more = [f"- and {len(fields) - MAX_ROWS} more"] if len(fields) > MAX_ROWS else []
     return "\n".join((f"{title}:", "", *lines, *more))
 

@@ -53,13 +53,13 @@ class Name(Struct, frozen=True):
 def names_in(reading: DialectReading[object]) -> tuple[Name, ...]:
     """Return the names of a document, in the order of the text."""
     found = chain(_labels(reading), _footnotes(reading), _of_template(reading), _scripts(reading), _speakers(reading))
-    return tuple(sorted(found, key=lambda each: (each.span.start, each.span.end)))
+    return tuple(sorted(found, key=lambda name: (name.span.start, name.span.end)))
 
 
 def name_at(names: tuple[Name, ...], offset: int) -> Name | None:
     """Return the name at an offset; behind its last character it still is there."""
-    at = (each for each in names if each.span.start <= offset <= each.span.end)
-    return min(at, key=lambda each: (len(each.span), offset == each.span.end), default=None)
+    at = (name for name in names if name.span.start <= offset <= name.span.end)
+    return min(at, key=lambda name: (len(name.span), offset == name.span.end), default=None)
 
 
 def same_name(names: tuple[Name, ...], name: Name) -> tuple[Name, ...]:
@@ -69,11 +69,11 @@ def same_name(names: tuple[Name, ...], name: Name) -> tuple[Name, ...]:
 
 def _labels(reading: DialectReading[object]) -> Iterator[Name]:
     document, source = reading.document, reading.front.source
-    for each in document.definitions:
-        start = source.text.find("[", each.span.start, each.span.end) + 1
-        span = Span(start, start + len(each.label))
-        if start and source.slice(span) == each.label:
-            yield Name("label", label_key(each.label), span, each.label, defines=True)
+    for definition in document.definitions:
+        start = source.text.find("[", definition.span.start, definition.span.end) + 1
+        span = Span(start, start + len(definition.label))
+        if start and source.slice(span) == definition.label:
+            yield Name("label", label_key(definition.label), span, definition.label, defines=True)
     for link in (*document.links, *document.images):
         if link.form == "reference" and link.label:
             yield _label(link, source)
@@ -91,9 +91,9 @@ def _label(link: Link, source: SourceText) -> Name:
 
 def _footnotes(reading: DialectReading[object]) -> Iterator[Name]:
     document, source = reading.document, reading.front.source
-    for each in (*document.footnote_references, *document.undefined_footnotes):
-        span = Span(each.span.start + 2, each.span.end - 1)
-        yield Name("footnote", label_key(each.label), span, source.slice(span))
+    for reference in (*document.footnote_references, *document.undefined_footnotes):
+        span = Span(reference.span.start + 2, reference.span.end - 1)
+        yield Name("footnote", label_key(reference.label), span, source.slice(span))
     for one in document.footnote_definitions:
         start = source.text.find("[^", one.span.start, one.span.end) + 2
         end = source.text.find("]:", start, one.span.end)
@@ -175,7 +175,7 @@ def variables_in(template: Template) -> tuple[VariableUse, ...]:
     for body in (template.tree.body, *template.tree.defined.values()):
         walk.scope = Scope("")
         walk.body(body)
-    return tuple(sorted(walk.found.values(), key=lambda each: each.span))
+    return tuple(sorted(walk.found.values(), key=lambda use: use.span))
 
 
 class _VariableWalk(Struct):
@@ -258,9 +258,9 @@ def inputs_in(model: ProgramModel) -> Iterator[InputName]:
 
 def _steps(text: str, span: Span, steps: tuple[str | None, ...]) -> Iterator[Span]:
     """Yield where each of the names of a lookup stands: the last words of `.a.b`, or a text in quotes."""
-    words = [Span(*each.span()) for each in _WORD.finditer(text, span.start, span.end)]
+    words = [Span(*match.span()) for match in _WORD.finditer(text, span.start, span.end)]
     if len(words) >= len(steps) and all(
-        each.of(text) == step for each, step in zip(words[len(words) - len(steps) :], steps, strict=True)
+        word.of(text) == step for word, step in zip(words[len(words) - len(steps) :], steps, strict=True)
     ):
         yield from words[len(words) - len(steps) :]
 
@@ -293,7 +293,7 @@ def _below(node: Mapping, path: str, root: Node) -> Iterator[tuple[Node, str]]:
     for entry in properties if isinstance(properties, Mapping) else ():
         yield entry.value, f"{path}/{entry.key.text}"
     for name in ("allOf", "anyOf", "oneOf"):
-        yield from ((each, path) for each in _items(node.get(name)))
+        yield from ((item, path) for item in _items(node.get(name)))
     if (items := node.get("items")) is not None:
         yield items, f"{path}/"
     ref = node.get("$ref")

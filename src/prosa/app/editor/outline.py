@@ -108,7 +108,7 @@ def _front(reading: DialectReading[object]) -> Iterator[_Part]:
     yield from _fields(fields, MAX_FIELDS)
     model = reading.model_of(MDH)
     for action in model.actions if model is not None else ():
-        names = [each.text for each in (action.id, action.title, action.url) if each is not None]
+        names = [text.text for text in (action.id, action.title, action.url) if text is not None]
         span = action.id.span if action.id is not None else action.anchor
         detail = " ".join(filter(None, (action.verb, action.url.text if action.url is not None else "")))
         yield _Part(_with(action.node.span, span), span, names[0] if names else "action", "action", detail)
@@ -133,25 +133,27 @@ def _with(whole: Span, span: Span) -> Span:
 
 def _messages(reading: DialectReading[object]) -> Iterator[_Part]:
     model = reading.model_of(PRAPTI)
-    for each in model.messages if model is not None else ():
-        if each.heading is not None:
-            whole = _trimmed(reading.front.source, Span(each.heading.start, max(each.body.end, each.heading.end)))
-            name = f"@{each.role}" + (f"/{each.name}" if each.name else "")
-            detail = "disabled" if each.disabled else "hidden" if each.hidden else ""
-            yield _Part(whole, _with(each.role_span, each.role_span), name, "message", detail)
+    for message in model.messages if model is not None else ():
+        if message.heading is not None:
+            whole = _trimmed(
+                reading.front.source, Span(message.heading.start, max(message.body.end, message.heading.end))
+            )
+            name = f"@{message.role}" + (f"/{message.name}" if message.name else "")
+            detail = "disabled" if message.disabled else "hidden" if message.hidden else ""
+            yield _Part(whole, _with(message.role_span, message.role_span), name, "message", detail)
 
 
 def _headings(reading: DialectReading[object]) -> Iterator[_Part]:
     """Yield the headings with their sections; in a chat none reaches beyond its message."""
     chat = reading.model_of(PRAPTI)
-    messages = [each for each in chat.messages if each.heading is not None] if chat is not None else []
-    heads = {each.heading.start for each in messages if each.heading is not None}
+    messages = [message for message in chat.messages if message.heading is not None] if chat is not None else []
+    heads = {message.heading.start for message in messages if message.heading is not None}
     for section in reading.document.sections:
         heading = section.heading
         if heading.nested or heading.span.start in heads:
             continue
-        within = (each.body for each in messages if each.body.start <= heading.span.start < each.body.end)
-        end = min(section.span.end, next((each.end for each in within), section.span.end))
+        within = (message.body for message in messages if message.body.start <= heading.span.start < message.body.end)
+        end = min(section.span.end, next((span.end for span in within), section.span.end))
         whole = _trimmed(reading.front.source, Span(section.span.start, max(end, heading.span.end)))
         name = " ".join(heading.plain.split()) or "untitled"
         yield _Part(whole, heading.content, name, "heading")
@@ -163,13 +165,13 @@ def _scripts(reading: DialectReading[object]) -> Iterator[_Part]:
         span = script.fields.span("script-id") or script.opening
         prompt = " ".join((script.fields.text("prompt") or "").split())[:60]
         yield _Part(_with(script.fence.span, span), span, script.address, "script", prompt)
-    for each in model.relationships if model is not None else ():
-        names = [each.fields.text(name) for name in ("doc-id", "source-url")]
+    for relationship in model.relationships if model is not None else ():
+        names = [relationship.fields.text(name) for name in ("doc-id", "source-url")]
         target = next((name for name in names if name), "")
-        whole = _trimmed(reading.front.source, each.definition.span)
-        span = Span(whole.start, min(each.definition.content.start, whole.end))
-        detail = " ".join(filter(None, (each.fields.text("rel-type"), target)))
-        yield _Part(whole, span, f"[^{each.label}]", "relationship", detail)
+        whole = _trimmed(reading.front.source, relationship.definition.span)
+        span = Span(whole.start, min(relationship.definition.content.start, whole.end))
+        detail = " ".join(filter(None, (relationship.fields.text("rel-type"), target)))
+        yield _Part(whole, span, f"[^{relationship.label}]", "relationship", detail)
 
 
 def _footer(reading: DialectReading[object]) -> Iterator[_Part]:
@@ -215,14 +217,14 @@ def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]
         elif part.kind in ("field", "action", "relationship"):
             yield part.whole, "block"
     document = reading.document
-    yield from ((each.span, "code") for each in document.fences)
+    yield from ((fence.span, "code") for fence in document.fences)
     yield from ((span, "code") for span in document.indented_code)
     yield from ((span, "comment") for span in document.comments)
     model = reading.model_of(MAGI)
-    yield from ((each.span, "block") for each in (model.regions if model is not None else ()))
+    yield from ((region.span, "block") for region in (model.regions if model is not None else ()))
     blocks = (*document.quotes, *document.lists, *document.items)
     yield from ((span, "block") for span in blocks)
-    yield from ((each.span, "block") for each in document.html if each.block)
+    yield from ((html.span, "block") for html in document.html if html.block)
 
 
 def selections(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentSpan, ...]:
@@ -241,13 +243,13 @@ def selections(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
 
 def _around(reading: DialectReading[object], offset: int) -> Iterator[Span]:
     document, text = reading.document, reading.front.source.text
-    links = (span for each in (*document.links, *document.images) for span in (each.text_span, each.span))
-    inline = (*(each.span for each in document.wikilinks), *(each.span for each in document.code_spans))
-    texts = (*(each.span for each in document.paragraphs), *(each.span for each in document.fences))
+    links = (span for link in (*document.links, *document.images) for span in (link.text_span, link.span))
+    inline = (*(wikilink.span for wikilink in document.wikilinks), *(span.span for span in document.code_spans))
+    texts = (*(paragraph.span for paragraph in document.paragraphs), *(fence.span for fence in document.fences))
     blocks = (*document.quotes, *document.lists, *document.items)
-    parts = (span for each in _parts(reading) for span in (each.span, each.whole))
+    parts = (span for part in _parts(reading) for span in (part.span, part.whole))
     every: Iterable[Span] = chain(links, inline, texts, blocks, parts)
-    yield from (each for each in every if each.start <= offset <= each.end and len(each) > 0)
+    yield from (span for span in every if span.start <= offset <= span.end and len(span) > 0)
     start = end = min(max(offset, 0), len(text))
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
         start -= 1
@@ -299,7 +301,7 @@ def workspace_symbols(workspace: Workspace, query: str, limit: int = MAX_FOUND) 
     question these are documents."""
     words = tuple(word for word in _PIECES.split(query[:MAX_QUERY].casefold()) if word)
     hits = nsmallest(limit, _hits(workspace, words))
-    return tuple(_workspace_symbol(workspace, each) for each in hits)
+    return tuple(_workspace_symbol(workspace, hit) for hit in hits)
 
 
 def _hits(workspace: Workspace, words: tuple[str, ...]) -> Iterator[_Hit]:

@@ -47,7 +47,7 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
     if found.name is not None:
         return _names(found, definitions=True)
     if found.pointer is not None:
-        meant = {each.name for each in targets_of(found.corpus, found.path, found.reading, found.pointer)}
+        meant = {destination.name for destination in targets_of(found.corpus, found.path, found.reading, found.pointer)}
         here = (name for name in meant if name.path == path and name.end > name.start)
         return tuple(sorted({*_meaning(found, meant), *here}))
     section = heading_at(found.reading, offset)
@@ -59,13 +59,13 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
 
 def _meaning(found: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
     """Yield the pointers of a document that lead to any of some places."""
-    files = {each.path for each in meant}
-    for each in found.pointers:
-        lead = found.corpus.lookup.resolve(Record(found.path, found.reading.name), each.reference)
-        if each.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
+    files = {span.path for span in meant}
+    for pointer in found.pointers:
+        lead = found.corpus.lookup.resolve(Record(found.path, found.reading.name), pointer.reference)
+        if pointer.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
             continue
-        if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, each)):
-            yield DocumentSpan(found.real, each.span.start, each.span.end)
+        if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, pointer)):
+            yield DocumentSpan(found.real, pointer.span.start, pointer.span.end)
 
 
 def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[DocumentSpan, int], ...]:
@@ -108,13 +108,13 @@ def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Documen
 def _names(found: Asked, *, definitions: bool) -> tuple[DocumentSpan, ...]:
     if found.name is None:
         return ()
-    some = (each for each in same_name(found.names, found.name) if definitions or not each.defines)
-    return tuple(DocumentSpan(found.real, each.span.start, each.span.end) for each in some)
+    some = (name for name in same_name(found.names, found.name) if definitions or not name.defines)
+    return tuple(DocumentSpan(found.real, name.span.start, name.span.end) for name in some)
 
 
 def heading_at(reading: DialectReading[object], offset: int) -> Section | None:
     """Return the section whose heading an offset is in."""
-    return next((each for each in reading.document.sections if _on(each.heading.span, offset, reading)), None)
+    return next((section for section in reading.document.sections if _on(section.heading.span, offset, reading)), None)
 
 
 def _on(span: Span, offset: int, reading: DialectReading[object]) -> bool:
@@ -125,14 +125,16 @@ def _on(span: Span, offset: int, reading: DialectReading[object]) -> bool:
 
 def _is_definition(reading: DialectReading[object], offset: int) -> bool:
     """Return whether a document is called by what stands there: its id, its title, another name."""
-    return offset == 0 or any(each.span.start <= offset <= each.span.end for each in reading.definitions())
+    return offset == 0 or any(
+        definition.span.start <= offset <= definition.span.end for definition in reading.definitions()
+    )
 
 
 def _own(real: Path, path: str, reading: DialectReading[object], section: Section) -> Iterator[DocumentSpan]:
     """Yield the links of a document to one of its own headings."""
-    for each in pointers_in(reading, path):
-        if not each.reference.target and _names_section(reading, section, each.reference):
-            yield DocumentSpan(real, each.span.start, each.span.end)
+    for pointer in pointers_in(reading, path):
+        if not pointer.reference.target and _names_section(reading, section, pointer.reference):
+            yield DocumentSpan(real, pointer.span.start, pointer.span.end)
 
 
 def _names_section(reading: DialectReading[object], section: Section, reference: Reference) -> bool:

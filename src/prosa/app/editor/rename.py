@@ -117,7 +117,7 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
             documents[before] = after
             continue
         others[before] = after
-        inside = (each for each in corpus.paths() if each.startswith(f"{before}/"))
+        inside = (path for path in corpus.paths() if path.startswith(f"{before}/"))
         documents |= {each: after + each[len(before) :] for each in inside}
     if not documents and not others:
         return Renaming(())
@@ -126,7 +126,7 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
         store = replace(store, held=held)
         try:
             changes, notes = changes_of(Move.of(documents, others), store)
-            sources = {corpus.real_of(each.path): each.before for each in changes.values()}
+            sources = {corpus.real_of(change.path): change.before for change in changes.values()}
             return Renaming(_edits(corpus, changes.values()), notes=notes, sources=sources)
         finally:
             store.forget()
@@ -138,7 +138,9 @@ def _place(path: Path, span: Span) -> DocumentSpan:
 
 def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:
     """Return the id that a document gives itself, where the offset is in it."""
-    ids = (each for each in found.reading.definitions() if each.kind == "id" and each.name.strip())
+    ids = (
+        definition for definition in found.reading.definitions() if definition.kind == "id" and definition.name.strip()
+    )
     return next(((each.name, each.span) for each in ids if each.span.start <= offset <= each.span.end), None)
 
 
@@ -213,7 +215,7 @@ def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
     for change in changes:
         real, text = corpus.real_of(change.path), change.before.text
         if change.edits and apply_edits(text, change.edits) == change.after:
-            found += [Edit(real, each.span.start, each.span.end, each.replacement) for each in change.edits]
+            found += [Edit(real, edit.span.start, edit.span.end, edit.replacement) for edit in change.edits]
         else:
             found += edits_between(real, text, change.after)
     return tuple(sorted(found))
@@ -227,11 +229,11 @@ def _local(found: Asked, name: Name, new: str) -> Renaming:
     if name.kind == "variable" and not new.startswith("$"):
         new = f"${new}"
     places = same_name(found.names, name)
-    if new == name.shown and all(each.shown == new for each in places):
+    if new == name.shown and all(place.shown == new for place in places):
         raise NameRefused(f"the name is `{new}` already")
     if taken := _taken(found, name, new):
         raise NameRefused(f"`{taken}` is the name of something else here already", "choose another name")
-    edits = [each for one in places if (each := _edit(found, one, new)) is not None]
+    edits = [edit for one in places if (edit := _edit(found, one, new)) is not None]
     reading = found.reading
     text = edited(found.corpus, found.path, reading, edits)
     _check_local(found, name, new, text)
@@ -291,7 +293,7 @@ def _check_local(found: Asked, name: Name, new: str, text: str) -> None:
     was = [(each.kind, key if each.key == name.key else each.key) for each in found.names if each.kind != "variable"]
     same = sorted(was) == sorted((each.kind, each.key) for each in now if each.kind != "variable")
     count = [each.kind for each in found.names] == [each.kind for each in now]
-    references = [record_of(each, found.path).references for each in (found.reading, again)]
+    references = [record_of(reading, found.path).references for reading in (found.reading, again)]
     said = [[(each.origin, each.kind, each.target, each.fragment) for each in some] for some in references]
     if not (same and count and said[0] == said[1]):
         raise MoveRefused(f"with the name `{new}` the document would not read back as before", "choose another name")

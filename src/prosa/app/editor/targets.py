@@ -48,7 +48,7 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
     if not reference.target:
         return [target_in(corpus.real_of(path), reading, reference)]
     lead = corpus.lookup.resolve(Record(path, reading.name), reference)
-    found = [each for other in lead.paths if (each := _in_document(corpus, other, reference)) is not None]
+    found = [destination for other in lead.paths if (destination := _in_document(corpus, other, reference)) is not None]
     if found or lead.paths or reference.kind == "url":
         return found
     file = file_of(corpus, path, reference)
@@ -58,9 +58,9 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
 def target_in(real: Path, reading: DialectReading[object], reference: Reference) -> Destination:
     """Return the target of a reference inside the document that it leads to."""
     if reference.kind == "id":
-        for each in reading.definitions():
-            if each.kind == "id" and each.name == reference.target:
-                place = DocumentSpan(real, each.span.start, each.span.end)
+        for definition in reading.definitions():
+            if definition.kind == "id" and definition.name == reference.target:
+                place = DocumentSpan(real, definition.span.start, definition.span.end)
                 return Destination(place, place)
     fragment = reference.fragment
     if reference.kind == "stem":
@@ -164,7 +164,7 @@ class Pointer(Struct, frozen=True):
 def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ...]:
     """Return the pointers of a document, in the order of the text."""
     links = (*reading.document.links, *reading.document.images)
-    reach = {each.destination_span.start: each.span for each in links if each.destination_span is not None}
+    reach = {link.destination_span.start: link.span for link in links if link.destination_span is not None}
     found: dict[tuple[int, str], Pointer] = {}
     record = record_of(reading, path)
     for place in (*places_of(reading, record), *own_places(reading)):
@@ -172,16 +172,16 @@ def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ..
         found.setdefault(
             (span.start, place.reference.kind), Pointer(span, reach.get(span.start, span), place.reference, place)
         )
-    for each in (*record.references, *_labelled(links), *_schema_references(reading)):
-        span = Span(each.start, each.end)
-        found.setdefault((span.start, each.kind), Pointer(span, reach.get(span.start, span), each))
-    return tuple(sorted(found.values(), key=lambda each: (each.span.start, each.span.end)))
+    for reference in (*record.references, *_labelled(links), *_schema_references(reading)):
+        span = Span(reference.start, reference.end)
+        found.setdefault((span.start, reference.kind), Pointer(span, reach.get(span.start, span), reference))
+    return tuple(sorted(found.values(), key=lambda pointer: (pointer.span.start, pointer.span.end)))
 
 
 def pointer_at(pointers: tuple[Pointer, ...], offset: int) -> Pointer | None:
     """Return the pointer at an offset, the narrowest of several; behind its last character it still is there."""
-    at = (each for each in pointers if each.reach.start <= offset <= each.reach.end)
-    return min(at, key=lambda each: (offset == each.reach.end, len(each.reach)), default=None)
+    at = (pointer for pointer in pointers if pointer.reach.start <= offset <= pointer.reach.end)
+    return min(at, key=lambda pointer: (offset == pointer.reach.end, len(pointer.reach)), default=None)
 
 
 def _labelled(links: tuple[Link, ...]) -> Iterator[Reference]:

@@ -85,16 +85,16 @@ def _limits(cases: int, room: int, *, merged: bool) -> list[str]:
 
 def ablated(ablation: Ablation, report: Report) -> AblationResult:
     """Return what the absence of each section does, the greatest loss first."""
-    own = [each for each in report.comparisons if each.path == str(ablation.suite.path)]
+    own = [comparison for comparison in report.comparisons if comparison.path == str(ablation.suite.path)]
     sides = own[len(own) - len(ablation.sides) :]
     effects = [
-        SectionEffect(section.title, tokens, _measured_tokens(each), each)
-        for (section, tokens), each in zip(ablation.sections, sides, strict=True)
+        SectionEffect(section.title, tokens, _measured_tokens(side), side)
+        for (section, tokens), side in zip(ablation.sections, sides, strict=True)
     ]
     return AblationResult(str(ablation.suite.program_path), ablation.tokens, ranked(effects), ablation.notes)
 
 
 def _measured_tokens(compared: Compared) -> float | None:
     """Return how many more tokens an attempt took with the section, on average; None where that is not known."""
-    first, second = (each.tokens for each in compared.sides)
+    first, second = (side.tokens for side in compared.sides)
     return None if first is None or second is None else first.mean - second.mean

@@ -98,7 +98,7 @@ def _kept_text(result: AgentResult) -> str | None:
     """Return an attempt as text; None for one that was not measured, and for one with too many files."""
     if result.trace.end in UNMEASURED_ENDS | BROKEN_ENDS:
         return None
-    digests = {each.digest for each in result.trace.changes if each.digest}
+    digests = {change.digest for change in result.trace.changes if change.digest}
     contents = {digest: content for digest in digests if (content := result.content(digest)) is not None}
     if sum(map(len, contents.values())) > MAX_KEPT or len(contents) < len(digests):
         return None
@@ -132,8 +132,8 @@ def task_of(case: Case, side: InAgent, repeat: int, folder: Path, *, triggers: b
 def left_behind(task: AgentTask, result: AgentResult, folder: Path) -> Iterator[Left]:
     """Give what an attempt left, with its files in a folder of their own for scripts, which ends with it."""
     original = {place: path for path, place in task.files}
-    changed = {each.path: each for each in result.trace.changes}
-    paths = (original.keys() | changed.keys()) - {path for path, each in changed.items() if each.kind == "deleted"}
+    changed = {change.path: change for change in result.trace.changes}
+    paths = (original.keys() | changed.keys()) - {path for path, change in changed.items() if change.kind == "deleted"}
 
     def read(path: str) -> bytes | None:
         if path in changed:
@@ -158,13 +158,13 @@ def ran_in_agent(task: AgentTask, result: AgentResult, left: Left) -> Ran:
     trace = result.trace
     output: Value = {"loaded": list(trace.loaded_first)} if task.triggers else trace.text
     calls = tuple(
-        {"tool": each.tool, "arguments": each.arguments, "is_error": _failed(trace, each.call)} for each in trace.tools
+        {"tool": tool.tool, "arguments": tool.arguments, "is_error": _failed(trace, tool.call)} for tool in trace.tools
     )
     return Ran(output, facts_of(trace), calls, left, _shown(trace))
 
 
 def _failed(trace: AgentTrace, call: str) -> bool:
-    return any(each.kind == "result" and each.call == call and each.is_error for each in trace.steps)
+    return any(step.kind == "result" and step.call == call and step.is_error for step in trace.steps)
 
 
 def facts_of(trace: AgentTrace) -> RunFacts:
@@ -176,7 +176,7 @@ def facts_of(trace: AgentTrace) -> RunFacts:
         calls=calls,
         cost=None if cost is None else float(cost),
         seconds=trace.seconds,
-        tools=tuple(each.tool for each in trace.tools),
+        tools=tuple(tool.tool for tool in trace.tools),
         failure=_KINDS.get(trace.end),
         error=trace.reason,
         tokens=None if usage is None else usage.total_tokens,
@@ -187,11 +187,11 @@ def _shown(trace: AgentTrace) -> Value:
     """Return what a grader sees: the answer, and the changed files within a limit."""
     room = MAX_SHOWN
     files: list[Value] = []
-    for each in trace.changes:
-        about: dict[str, Value] = {"path": each.path, "change": each.kind, "bytes": each.size}
-        if each.is_text and len(each.diff) <= room:
-            room -= len(each.diff)
-            about["diff"] = each.diff
+    for change in trace.changes:
+        about: dict[str, Value] = {"path": change.path, "change": change.kind, "bytes": change.size}
+        if change.is_text and len(change.diff) <= room:
+            room -= len(change.diff)
+            about["diff"] = change.diff
         files.append(about)
     return {"answer": trace.text, "files": files} if files else None
 
@@ -220,7 +220,7 @@ def missed_in_agent(routing: Routing, case: str, trace: AgentTrace) -> Judged | 
 
 def agent_facts(trace: AgentTrace, *, skills: Sequence[SkillFolder]) -> AgentFacts:
     """Return what a report says of an attempt besides its outcome."""
-    watched = {each.name for each in skills}
+    watched = {skill.name for skill in skills}
     reported = trace.reported
     return AgentFacts(
         agent=trace.agent,
@@ -228,9 +228,9 @@ def agent_facts(trace: AgentTrace, *, skills: Sequence[SkillFolder]) -> AgentFac
         end=trace.end,
         listed=None if trace.listed is None else tuple(each for each in trace.listed if each in watched),
         loaded=trace.loaded,
-        changed=tuple(each.path for each in trace.changes),
+        changed=tuple(change.path for change in trace.changes),
         denied=trace.denied,
-        subagents=len({each.conversation for each in trace.calls} - {0}),
+        subagents=len({call.conversation for call in trace.calls} - {0}),
         reported_tokens=None if reported is None or reported.usage is None else reported.usage.total_tokens,
         reported_cost=None if reported is None else reported.cost,
         unseen=trace.unseen,
@@ -240,18 +240,22 @@ def agent_facts(trace: AgentTrace, *, skills: Sequence[SkillFolder]) -> AgentFac
 def agent_steps(trace: AgentTrace) -> tuple[Step, ...]:
     """Return the transcript of an attempt, without that of its subagents."""
     return tuple(
-        Step(each.kind, each.text[:MAX_STEP], each.tool, each.arguments, each.is_error, each.size)
-        for each in trace.steps
-        if not each.conversation
+        Step(step.kind, step.text[:MAX_STEP], step.tool, step.arguments, step.is_error, step.size)
+        for step in trace.steps
+        if not step.conversation
     )[:MAX_STEPS]
 
 
 def output_files(result: AgentResult) -> tuple[OutputFile, ...]:
     """Return the files that an attempt changed, pictures with their content."""
     found = []
-    for each in result.trace.changes:
-        content = result.content(each.digest) if _is_picture(each) else None
-        found.append(OutputFile(each.path, each.kind, each.digest, each.size, each.is_text, each.diff, content or b""))
+    for change in result.trace.changes:
+        content = result.content(change.digest) if _is_picture(change) else None
+        found.append(
+            OutputFile(
+                change.path, change.kind, change.digest, change.size, change.is_text, change.diff, content or b""
+            )
+        )
     return tuple(found)
 
 

@@ -62,7 +62,7 @@ def altered_folder(folder: Path, empty: Path, text: str) -> Path:
 def _altered(suite: Suite, text: str) -> Program:
     """Return the program of another text, whose model is not shown the file as it is."""
     program, folder = suite.load(suite.program_path, _with_text(suite, text)), suite.program_path.parent.resolve()
-    skills = tuple(replace(each, altered=Path(each.folder) == folder) for each in program.skills)
+    skills = tuple(replace(skill, altered=Path(skill.folder) == folder) for skill in program.skills)
     return replace(program, skills=skills)
 
 
@@ -73,18 +73,18 @@ def _with_text(suite: Suite, text: str) -> Files:
 def with_cases(suite: Suite, names: Collection[str]) -> Suite:
     """Return a suite with the cases of these names alone, in its own order. Raises `RunError` for a name that no case
     has."""
-    if unknown := set(names) - {each.name for each in suite.cases}:
+    if unknown := set(names) - {case.name for case in suite.cases}:
         raise RunError(f"{suite.path}: no case is called {sorted(unknown)[0]!r}", hint="see: prosa show")
-    return replace(suite, cases=tuple(each for each in suite.cases if each.name in names))
+    return replace(suite, cases=tuple(case for case in suite.cases if case.name in names))
 
 
 def counts_of(suite: SuiteReport) -> Mapping[str, Counted]:
     """Return how often each case passed, of how many measured attempts, by its name."""
-    return {each.case.name: each.counted for each in suite.cases}
+    return {case.case.name: case.counted for case in suite.cases}
 
 
 def side_reports(report: Report, path: str) -> tuple[SuiteReport, tuple[SuiteReport, ...]]:
     """Return what came of the subject of a suite on its first model, and of each side that it was compared with, in
     the order of `TestOptions.sides`."""
-    tried = [each for each in report.suites if each.path == path and not each.without]
+    tried = [suite for suite in report.suites if suite.path == path and not suite.without]
     return tried[0], tuple(each for each in tried if each.baseline)

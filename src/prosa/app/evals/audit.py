@@ -76,7 +76,10 @@ def mutants_of(suite: Suite) -> Mutants:
     if suite.routing is not None or suite.program_path.suffix == ".json":
         return Mutants()
     source = suite.files.read(suite.program_path)
-    texts = [(each.title, without(source, each), section_tokens(source, each), False) for each in sections_of(source)]
+    texts = [
+        (section.title, without(source, section), section_tokens(source, section), False)
+        for section in sections_of(source)
+    ]
     body = source.text[len(emptied(source)) :]
     texts.append((EMPTY, emptied(source), tokens_of(body), True))
     sides: list[tuple[Side, str, int, bool]] = []
@@ -96,10 +99,10 @@ def mutants_of(suite: Suite) -> Mutants:
 def audited(suites: Sequence[Suite], chosen: TestOptions, environment: Environment) -> tuple[Suite, ...]:
     """Return the suites with the cases alone that the user chose. Raises `RunError` for none."""
     last = partial(last_outcomes, chosen.journal, environment)
-    found = [replace(each, cases=chosen_cases(each, chosen, last, environment)) for each in suites]
-    if not any(each.cases for each in found):
+    found = [replace(suite, cases=chosen_cases(suite, chosen, last, environment)) for suite in suites]
+    if not any(suite.cases for suite in found):
         raise RunError("there is no case to audit", hint="--case names none" if chosen.cases else "")
-    return tuple(each for each in found if each.cases)
+    return tuple(suite for suite in found if suite.cases)
 
 
 def _unheard(_progress: TestProgress) -> None:
@@ -128,17 +131,17 @@ async def audit_tests(
     if options.max_cost is not None and not isinstance(options.max_cost, Ledger):
         options = replace(options, max_cost=Ledger(options.max_cost))  # graders and tests share it
     parts = [
-        await _Auditor(each, chosen, options, environment, on_progress, provider, agents, ended, asks).audit()
-        for each in suites
+        await _Auditor(suite, chosen, options, environment, on_progress, provider, agents, ended, asks).audit()
+        for suite in suites
     ]
-    costs = [each.cost for each in parts]
+    costs = [part.cost for part in parts]
     return Audit(
-        tuple(case for each in parts for case in each.cases),
-        tuple(mutant for each in parts for mutant in each.mutants),
-        tuple(dict.fromkeys(finding for each in parts for finding in each.findings)),
-        tuple(dict.fromkeys(note for each in parts for note in each.notes)),
-        tuple(dict.fromkeys(words for each in parts for words in each.untried)),
-        None if None in costs else sum(each for each in costs if each is not None),
+        tuple(case for part in parts for case in part.cases),
+        tuple(mutant for part in parts for mutant in part.mutants),
+        tuple(dict.fromkeys(finding for part in parts for finding in part.findings)),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        tuple(dict.fromkeys(words for part in parts for words in part.untried)),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
     )
 
 
@@ -146,14 +149,14 @@ def plan_audit(suites: Sequence[Suite], chosen: TestOptions, options: Options, e
     """Return what an audit takes of a model, where nothing was answered before. Raises what `plan_tests` does."""
     plans = []
     for suite in audited(suites, chosen, environment):
-        sides = tuple(each for each, *_ in mutants_of(suite).sides)
+        sides = tuple(side for side, *_ in mutants_of(suite).sides)
         if sides or suite.without is not None:
             plans.append(plan_tests([suite], replace(chosen, sides=sides), options, environment))
     together = TestPlan(
-        tuple(side for each in plans for side in each.sides),
+        tuple(side for plan in plans for side in plan.sides),
         plans[0].cap if plans else None,
-        asks=any(each.asks for each in plans),
-        notes=tuple(dict.fromkeys(note for each in plans for note in each.notes)),
+        asks=any(plan.asks for plan in plans),
+        notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes)),
     )
     return replace(together, asks=together.asks or together.attempts > MANY_ATTEMPTS)
 
@@ -181,14 +184,14 @@ class _Auditor(Struct):
             stored = [*report.suites, *stored]
             known |= {name: each for name, each in _without(report.suites, self.suite).items() if each is not None}
         async with AsyncExitStack() as stack:
-            answers = {each.name: _passed_outputs(stored, each) for each in self.suite.cases}
+            answers = {case.name: _passed_outputs(stored, case) for case in self.suite.cases}
             prober = Prober(self.suite, Checks(self.environment, stack), answers, _failing(stored, self.suite))
             probed = await prober.probe()
             findings = [*probed.findings, *_by_stored_grades(self.suite, stored)]
             findings += await self._graders(probed, stack, untried) if self.asks else []
         path = str(self.suite.path)
         findings += [*passing_without(path, known), *unnoticed_subject(path, mutants)]
-        cases = tuple(self._case(each, probed, known, findings) for each in self.suite.cases)
+        cases = tuple(self._case(case, probed, known, findings) for case in self.suite.cases)
         return Audit(cases, tuple(mutants), tuple(findings), probed.notes, tuple(untried), self.cost)
 
     def _stored(self) -> list[SuiteReport]:
@@ -201,7 +204,9 @@ class _Auditor(Struct):
     def _case(
         self, case: Case, probed: Probed, known: Mapping[str, bool | None], findings: Sequence[AuditFinding]
     ) -> CaseAudit:
-        own = next((each.message for each in findings if each.case == case.name and each.kind in _UNFAILING), "")
+        own = next(
+            (finding.message for finding in findings if finding.case == case.name and finding.kind in _UNFAILING), ""
+        )
         reason = probed.cannot_fail.get(case.name, own)
         passes_without = known.get(case.name)
         if not reason and passes_without:
@@ -257,9 +262,9 @@ class _Auditor(Struct):
                 verdicts.append(graded)
                 if graded.passed is not True:
                     break
-            if any(each.passed is None for each in verdicts):
+            if any(verdict.passed is None for verdict in verdicts):
                 untried.append(f"{self.suite.path}: {case.name}: {verdicts[-1].reason}")
-            elif all(each.passed for each in verdicts):
+            elif all(verdict.passed for verdict in verdicts):
                 message = f"the grader passes {what}, given as the answer"
                 return AuditFinding("grader-passes-everything", message, str(self.suite.path), case.name, case.place)
         return None
@@ -271,7 +276,7 @@ class _Auditor(Struct):
         found += mutants.refused
         if not mutants.sides and self.suite.without is None:
             return None
-        chosen = replace(self.chosen, sides=tuple(each for each, *_ in mutants.sides), cases=(), failed=False)
+        chosen = replace(self.chosen, sides=tuple(side for side, *_ in mutants.sides), cases=(), failed=False)
         try:
             report = await self._run(chosen)
         except RunError as problem:
@@ -297,7 +302,7 @@ class _Auditor(Struct):
             on_progress=self.on_progress,
         )
         costs = (self.cost, report.cost, report.grading)
-        self.cost = None if None in costs else sum(each for each in costs if each is not None)
+        self.cost = None if None in costs else sum(cost for cost in costs if cost is not None)
         return report
 
 
@@ -306,9 +311,9 @@ _UNFAILING = frozenset({"grader-passes-everything"})
 
 def _unmeasured(report: Report) -> list[str]:
     """Return how many attempts were not measured, by the kind of reason, with the first of each."""
-    reasons = [each.reason for each in report.attempts if each.reason is not None]
-    counts = Counter(each.kind for each in reasons)
-    first = {each.kind: each for each in reversed(reasons)}
+    reasons = [attempt.reason for attempt in report.attempts if attempt.reason is not None]
+    counts = Counter(reason.kind for reason in reasons)
+    first = {reason.kind: reason for reason in reversed(reasons)}
     return [f"{count:,} of {len(report.attempts):,} attempts: {first[kind]}" for kind, count in counts.items()]
 
 
@@ -327,9 +332,9 @@ def _attempts(stored: Sequence[SuiteReport], case: Case, *, without: bool | None
         attempt
         for suite in stored
         if without is None or suite.without is without
-        for each in suite.cases
-        if _same_case(each.case, case)
-        for attempt in each.attempts
+        for report in suite.cases
+        if _same_case(report.case, case)
+        for attempt in report.attempts
         if attempt.measured
     ]
 
@@ -337,9 +342,9 @@ def _attempts(stored: Sequence[SuiteReport], case: Case, *, without: bool | None
 def _passed_outputs(stored: Sequence[SuiteReport], case: Case) -> list[Value]:
     """Return different answers to a case that passed with the subject."""
     found: dict[str, Value] = {}
-    for each in _attempts(stored, case, without=False):
-        if each.passed and each.cut is None and each.facts.failure is None:
-            found.setdefault(repr(each.output), each.output)
+    for attempt in _attempts(stored, case, without=False):
+        if attempt.passed and attempt.cut is None and attempt.facts.failure is None:
+            found.setdefault(repr(attempt.output), attempt.output)
     return list(found.values())[:MANY_VERDICTS]
 
 
@@ -348,7 +353,7 @@ def _failing(stored: Sequence[SuiteReport], suite: Suite) -> frozenset[str]:
     return frozenset(
         case.name
         for case in suite.cases
-        if any(each.outcome == "failed" and each.facts.failure is None for each in _attempts(stored, case))
+        if any(attempt.outcome == "failed" and attempt.facts.failure is None for attempt in _attempts(stored, case))
     )
 
 
@@ -357,7 +362,9 @@ def _without(stored: Sequence[SuiteReport], suite: Suite) -> dict[str, bool | No
     found: dict[str, bool | None] = {}
     for case in suite.cases:
         attempts = _attempts(stored, case, without=True)
-        found[case.name] = passes(Counted(sum(each.passed for each in attempts), len(attempts))) if attempts else None
+        found[case.name] = (
+            passes(Counted(sum(attempt.passed for attempt in attempts), len(attempts))) if attempts else None
+        )
     return found
 
 
@@ -367,11 +374,11 @@ def _by_stored_grades(suite: Suite, stored: Sequence[SuiteReport]) -> list[Audit
     for case in suite.cases:
         attempts = _attempts(stored, case)
         plain = _attempts(stored, case, without=True)
-        if not case.grade or not any(each.graded for each in plain):
+        if not case.grade or not any(attempt.graded for attempt in plain):
             continue
-        graded = [each for each in attempts if each.graded]
-        outputs = {repr(each.output) for each in graded}
-        if len(outputs) >= MANY_VERDICTS and all(one.passed for each in graded for one in each.graded):
+        graded = [attempt for attempt in attempts if attempt.graded]
+        outputs = {repr(attempt.output) for attempt in graded}
+        if len(outputs) >= MANY_VERDICTS and all(one.passed for attempt in graded for one in attempt.graded):
             message = (
                 f"its questions passed for all {len(outputs)} stored answers, those without the subject among them"
             )

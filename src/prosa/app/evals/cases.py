@@ -67,9 +67,9 @@ class CaseMaker(Struct, frozen=True):
             id=each.id,
         )
 
-    def _laid(self, each: EvalModel) -> Iterator[tuple[str, str]]:
+    def _laid(self, model: EvalModel) -> Iterator[tuple[str, str]]:
         """Yield the files of a case, those of named folders among them, each with its place in a workspace."""
-        for (written, _), place in zip(each.files, each.laid, strict=True):
+        for (written, _), place in zip(model.files, model.laid, strict=True):
             path = self.folder / written
             self._require_inside(path)
             if path.is_dir():
@@ -86,13 +86,13 @@ class CaseMaker(Struct, frozen=True):
         if not files.real(path).is_relative_to(files.real(self.folder)):
             raise RunError(f"{path}: it lies outside of {self.what} and is not read")
 
-    def _attached(self, each: EvalModel) -> str:
+    def _attached(self, model: EvalModel) -> str:
         """Return the files of a case as part of its request: with the skill and without it, the run has the same.
         Raises `RunError` for a file that is not there, and for more than a request can hold."""
         files, folder = self.files, self.folder
         parts: list[str] = []
         room = MAX_ATTACHED
-        for written in self._paths(each):
+        for written in self._paths(model):
             path = folder / written
             self._require_inside(path)
             try:
@@ -108,9 +108,9 @@ class CaseMaker(Struct, frozen=True):
             parts.append(f"The file `{written}` is attached:\n\n{_fenced(text)}")
         return "".join(f"\n\n{part}" for part in parts)
 
-    def _paths(self, each: EvalModel) -> Iterator[str]:
+    def _paths(self, model: EvalModel) -> Iterator[str]:
         """Yield the paths of the files of a case, and of those in the folders that it names."""
-        for written, _ in each.files:
+        for written, _ in model.files:
             folder = self.folder / written
             if folder.is_dir():
                 yield from (f"{written.rstrip('/')}/{name}" for name in skill_files(folder))

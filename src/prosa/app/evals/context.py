@@ -128,7 +128,7 @@ class _Subject(Struct, frozen=True):
         if self.kind != "command":
             return replace(plain, name=_name(path), instructions=body)
         reading = open_document(SourceText(source.text, f"{path.parent}/SKILL.md"))
-        fields = {each.key.text: each for each in reading.front.fields or ()}
+        fields = {field.key.text: field for field in reading.front.fields or ()}
         skill = skill_of(reading.model, fields, path.parent, ())  # type: ignore[arg-type]
         found = lower([replace(skill, name=_name(path), chosen=True)], model_name=plain.model_name, limits=plain.limits)
         return replace(found, python=plain.python)
@@ -141,7 +141,7 @@ class _Subject(Struct, frozen=True):
             hint = "leave --agent out: Prosa's own loop expands commands and starts servers"
             raise AgentRefused(f"{self.path}: {what} is not tried in an agent", hint=hint)
         path = self.path.absolute().as_posix()
-        own = [each for each in uses_of(path) if each.host is host_named(agent.name) and each.place.kind == self.kind]
+        own = [use for use in uses_of(path) if use.host is host_named(agent.name) and use.place.kind == self.kind]
         if own and self.kind != "instructions":
             return _below(own[0], path)
         if self.kind != "instructions":

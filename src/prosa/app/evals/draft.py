@@ -64,9 +64,9 @@ def _beside(skill: LoadedSkill, options: Options, environment: Environment) -> I
     """Yield the skills in the folder of a skill that a model is offered; an unreadable one is left out."""
     own = skill.path.parent.absolute()
     folders = (
-        each for each in sorted(own.parent.iterdir()) if not is_hidden(each.name) and each.is_dir() and each != own
+        path for path in sorted(own.parent.iterdir()) if not is_hidden(path.name) and path.is_dir() and path != own
     )
-    for folder in [each for each in folders if is_skill(each)][:MAX_NEIGHBOURS]:
+    for folder in [path for path in folders if is_skill(path)][:MAX_NEIGHBOURS]:
         try:
             found = load_skill(skill_file(folder), options, environment.settings)
         except (FileProblem, ProgramRefused) as error:

@@ -60,7 +60,7 @@ def read_feedback(path: Path, cases: Sequence[str] = ()) -> FeedbackFile:
         if before is not None and before.text:
             text = f"{before.text}\n{text}" if text else before.text
         found[name] = Feedback(said.opinion or (before.opinion if before else ""), text)
-    return FeedbackFile(path, digest, {name: each for name, each in found.items() if each != Feedback()})
+    return FeedbackFile(path, digest, {name: feedback for name, feedback in found.items() if feedback != Feedback()})
 
 
 def write_feedback(file: FeedbackFile, name: str, feedback: Feedback) -> FeedbackFile:
@@ -89,7 +89,7 @@ def known_feedback(
     are known. ``notice`` hears of files that cannot be read."""
     names: dict[str, dict[str, None]] = {}
     for suite in report.suites:
-        names.setdefault(suite.path, {}).update(dict.fromkeys(each.case.name for each in suite.cases))
+        names.setdefault(suite.path, {}).update(dict.fromkeys(case.case.name for case in suite.cases))
     found: dict[tuple[str, str], Feedback] = {}
     for path, cases in names.items():
         beside = feedback_place(Path((files or {}).get(path, path)))
@@ -101,16 +101,16 @@ def known_feedback(
                 if notice is not None:
                     notice(f"warning: {problem}")
                 continue
-            found |= {(path, name): each for name, each in read.feedback.items() if name in cases}
+            found |= {(path, name): feedback for name, feedback in read.feedback.items() if name in cases}
     return found
 
 
 def _places(folder: Path) -> Iterator[Path]:
     """Yield where a viewer leaves feedback: in the folder that it shows, the last iteration at the end."""
     yield folder / FEEDBACK
-    iterations = [each for each in folder.glob("iteration-*") if each.name.removeprefix("iteration-").isdecimal()]
+    iterations = [path for path in folder.glob("iteration-*") if path.name.removeprefix("iteration-").isdecimal()]
     if iterations:
-        last = max(iterations, key=lambda each: int(each.name.removeprefix("iteration-")))
+        last = max(iterations, key=lambda path: int(path.name.removeprefix("iteration-")))
         yield last / FEEDBACK
         yield from sorted(last.glob(f"*/{FEEDBACK}"))
 
@@ -123,7 +123,7 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
     words = members_of(value)
     reviews = words.get("reviews")
     objects = [each for each in items_of(reviews) if isinstance(each, dict)]
-    texts = {key: each.strip() for key, each in words.items() if isinstance(each, str)}
+    texts = {key: word.strip() for key, word in words.items() if isinstance(word, str)}
     if isinstance(reviews, list) and len(objects) == len(reviews):
         yield from ((str(each.get("run_id", "")), _feedback(each)) for each in objects)
     elif isinstance(value, dict) and len(texts) == len(value):

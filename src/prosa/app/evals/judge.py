@@ -194,11 +194,11 @@ class Grader(Struct, frozen=True):
             for number in range(self.votes)
         ]
         votes = await asyncio.gather(*asked)
-        passing, open_votes = (sum(each[0] is said for each in votes) for said in (True, None))
+        passing, open_votes = (sum(vote[0] is said for vote in votes) for said in (True, None))
         passed = passing * 2 > len(votes)
         decided = passed if passed or (passing + open_votes) * 2 <= len(votes) else None
-        reason = next(each[1] for each in votes if each[0] is decided)
-        costs = [each[2] for each in votes]
+        reason = next(vote[1] for vote in votes if vote[0] is decided)
+        costs = [vote[2] for vote in votes]
         cost = None if None in costs else sum(each for each in costs if each is not None)
         return Graded(question, decided, reason, passing, len(votes)), cost
 
@@ -250,7 +250,7 @@ def _named(failure: Failure, name: str) -> Failure:
 
 async def _checked(found: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
     """Return what the checks in Python of an expectation have against an output."""
-    said = [await checks.ask(each, case, ran.calls) for each in found.checks]
+    said = [await checks.ask(check, case, ran.calls) for check in found.checks]
     return [each for each in said if each is not None]
 
 
@@ -290,12 +290,12 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
         return judged
     shown = ran.output if ran.shown is None else ran.shown
     said = await asyncio.gather(
-        *(grader.ask(each, case, shown, f"{name} grade {each}", take) for each in dict.fromkeys(case.grade))
+        *(grader.ask(fromkey, case, shown, f"{name} grade {fromkey}", take) for fromkey in dict.fromkeys(case.grade))
     )
     graded = tuple(each for each, _ in said)
     against = [_against(each) for each in graded if each.passed is not True]
     costs = [cost for _, cost in said]
-    dollars = None if None in costs else sum(each for each in costs if each is not None)
+    dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
     return replace(_judged(against), graded=graded, grading=dollars)
 
 

@@ -105,9 +105,9 @@ def load_suites(
         found += check_cases(file, environment)
     if any(each.severity is Severity.ERROR for each in found):
         raise ProgramRefused(found, "the tests have errors and were not run")
-    for each in found:
-        if each.rule == "unjudged-expectation":
-            environment.notice(f"note: {each.path}:{each.start.line}: {each.message}")
+    for diagnostic in found:
+        if diagnostic.rule == "unjudged-expectation":
+            environment.notice(f"note: {diagnostic.path}:{diagnostic.start.line}: {diagnostic.message}")
     suites = [_suite(path, group, options, environment) for group in tests for path in group.paths]
     for group in skills:
         for path in group.paths:
@@ -123,8 +123,10 @@ Part: TypeAlias = Literal["tests", "skills", "context"]
 
 def _parts(groups: Sequence[Group], part: Part) -> list[Group]:
     """Return the groups with their skills alone, with their context files, or with their test documents."""
-    found = (replace(each, paths=tuple(path for path in each.paths if _part(path, each) == part)) for each in groups)
-    return [each for each in found if each.paths]
+    found = (
+        replace(group, paths=tuple(path for path in group.paths if _part(path, group) == part)) for group in groups
+    )
+    return [group for group in found if group.paths]
 
 
 def _part(path: Path, group: Group) -> Part:
@@ -146,11 +148,11 @@ def _suite(path: Path, group: Group, options: Options, environment: Environment)
         return load_program(place, options, settings, environ=environment.environ, within=within, files=files)
 
     program = load(place, within=group.root)
-    cases = [model.case(each) for each in model.cases]
+    cases = [model.case(case) for case in model.cases]
     if model.rows is not None:
-        cases += [each for each in read_rows(group.files.read(path.parent / model.rows)) if isinstance(each, Case)]
+        cases += [row for row in read_rows(group.files.read(path.parent / model.rows)) if isinstance(row, Case)]
     if (
-        twice := next((name for name, times in Counter(each.name for each in cases).items() if times > 1), None)
+        twice := next((name for name, times in Counter(case.name for case in cases).items() if times > 1), None)
     ) is not None:
         raise RunError(f"{path}: two cases are called {twice!r}", hint="give the rows names of their own")
     fields = reading.front_matter or {}

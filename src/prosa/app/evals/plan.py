@@ -38,7 +38,7 @@ def plan_tests(suites: Sequence[Suite], chosen: TestOptions, options: Options, e
     """Return what a test takes. Raises what `run_tests` does before it begins."""
     last = partial(last_outcomes, chosen.journal, environment)
     variants = variants_of(suites, chosen, options, last, environment)
-    sides = tuple(_side(each, chosen, options, environment) for each in variants)
+    sides = tuple(_side(variant, chosen, options, environment) for variant in variants)
     cap = options.max_cost if isinstance(options.max_cost, Decimal) else None
     plan = TestPlan(sides, cap, asks=False, notes=tuple(_notes(variants)))
     return TestPlan(sides, cap, asks_first(plan, chosen), plan.notes, _powers(variants))
@@ -54,8 +54,8 @@ def asks_first(plan: TestPlan, chosen: TestOptions) -> bool:
 def _powers(variants: Sequence[Variant]) -> tuple[Power, ...]:
     """Return what the comparisons of a test can find, for the suite of them that has the fewest cases."""
     by_path: dict[str, list[Variant]] = {}
-    for each in variants:
-        by_path.setdefault(str(each.suite.path), []).append(each)
+    for variant in variants:
+        by_path.setdefault(str(variant.suite.path), []).append(variant)
     compared = [(len(each[0].cases), each[0].repeats, _comparisons(each)) for each in by_path.values()]
     fewest = min((each for each in compared if each[2]), default=None)
     return () if fewest is None else powers(*fewest)
@@ -63,9 +63,9 @@ def _powers(variants: Sequence[Variant]) -> tuple[Power, ...]:
 
 def _comparisons(variants: Sequence[Variant]) -> int:
     """Return how many comparisons the variants of one suite make together."""
-    baselines = sum(each.baseline and not each.without for each in variants)
-    tried = sum(not each.baseline for each in variants)
-    return sum(each.lifts is not None for each in variants) + (tried * baselines if baselines else tried - 1)
+    baselines = sum(variant.baseline and not variant.without for variant in variants)
+    tried = sum(not variant.baseline for variant in variants)
+    return sum(variant.lifts is not None for variant in variants) + (tried * baselines if baselines else tried - 1)
 
 
 def _side(variant: Variant, chosen: TestOptions, options: Options, environment: Environment) -> SidePlan:
@@ -82,7 +82,7 @@ def _side(variant: Variant, chosen: TestOptions, options: Options, environment: 
 
 
 def _questions(cases: Sequence[Case]) -> int:
-    return sum(len(dict.fromkeys(each.grade)) for each in cases)
+    return sum(len(dict.fromkeys(case.grade)) for case in cases)
 
 
 def _of_agent(
@@ -133,7 +133,7 @@ def _of_loop(
         found = estimate(program, first_request(program, first_messages(program, case.input)), facts)
         least.append(found.least)
         most.append(found.most)
-    times, bounded = variant.repeats, [each for each in most if each is not None]
+    times, bounded = variant.repeats, [amount for amount in most if amount is not None]
     return (
         Bounds(times * _sum(least, "calls"), _most(bounded, most, "calls", times)),
         Bounds(
@@ -147,7 +147,7 @@ def _of_loop(
 
 
 def _sum(amounts: Iterable[Amount], name: str) -> int:
-    return sum(getattr(each, name) for each in amounts)
+    return sum(getattr(amount, name) for amount in amounts)
 
 
 def _most(bounded: Sequence[Amount], most: Sequence[Amount | None], name: str, times: int) -> int | None:
@@ -155,16 +155,18 @@ def _most(bounded: Sequence[Amount], most: Sequence[Amount | None], name: str, t
 
 
 def _money(amounts: Sequence[Amount], times: int) -> float | None:
-    known = [each.dollars for each in amounts if each.dollars is not None]
+    known = [amount.dollars for amount in amounts if amount.dollars is not None]
     return float(sum(known) * times) if len(known) == len(amounts) else None
 
 
 def _notes(variants: Sequence[Variant]) -> Iterable[str]:
     """Yield what a person should know before agents run."""
-    for name in dict.fromkeys(each.agent.agent.name for each in variants if each.agent is not None):
+    for name in dict.fromkeys(variant.agent.agent.name for variant in variants if variant.agent is not None):
         known = known_agent(name)
         yield f"the first request of {known.title} alone is about {first_tokens(known.request_bytes):,} tokens"
-    for suite in {str(each.suite.program_path): each.suite for each in variants if each.suite.place}.values():
+    for suite in {
+        str(variant.suite.program_path): variant.suite for variant in variants if variant.suite.place
+    }.values():
         tokens = tokens_of(suite.files.read(suite.program_path).text)
         yield f"{suite.program_path.name} is about {tokens:,} tokens"
 

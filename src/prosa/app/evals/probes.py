@@ -70,7 +70,7 @@ class Prober(Struct, frozen=True):
                 left[case.name] = passing
             findings += await self._assertions(case)
         others, notes = await self._others([each for each in self.suite.cases if each.name not in cannot])
-        cannot |= {each.case: each.message for each in others if each.case}
+        cannot |= {finding.case: finding.message for finding in others if finding.case}
         return Probed((*findings, *others), cannot, left, tuple(notes))
 
     # ---- requests for skills ----
@@ -78,7 +78,7 @@ class Prober(Struct, frozen=True):
     def _requests(self) -> Iterator[AuditFinding]:
         routing = self.suite.routing
         assert routing is not None
-        own = [each for each in self.suite.cases if routing.belongs.get(each.name) == routing.own]
+        own = [case for case in self.suite.cases if routing.belongs.get(case.name) == routing.own]
         if len(own) == len(self.suite.cases):
             message = f"every request is for {routing.own}: a skill that is always loaded passes them all"
             yield self._finding("no-negative-trigger", message)
@@ -139,10 +139,10 @@ class Prober(Struct, frozen=True):
         texts = ("", REFUSAL, LONG, *_words_of(case))
         probes = [each for text in texts for each in self._blank(text)]
         found = []
-        for each in case.assertions:
-            alone = Case(case.name, case.input, assertions=(each,))
+        for assertion in case.assertions:
+            alone = Case(case.name, case.input, assertions=(assertion,))
             if all([await self._passes(alone, probe) for probe in probes]):
-                message = f"the assertion {each.name!r} holds for every answer that was tried"
+                message = f"the assertion {assertion.name!r} holds for every answer that was tried"
                 found.append(self._finding("assertion-never-fails", message, case))
         return found
 
@@ -195,9 +195,9 @@ class Prober(Struct, frozen=True):
         """Return the finding about a suite of which the requests themselves, given back, pass at least half."""
         if self._blank("") != [""]:
             return []
-        requests = {each.name: each.request or _only_text(each.input) for each in cases}
-        asked = [each for each in cases if requests[each.name] and each.name not in self.can_fail]
-        passed = [each for each in asked if await self._passes(each, requests[each.name])]
+        requests = {case.name: case.request or _only_text(case.input) for case in cases}
+        asked = [case for case in cases if requests[case.name] and case.name not in self.can_fail]
+        passed = [case for case in asked if await self._passes(case, requests[case.name])]
         if len(passed) < FEW or 2 * len(passed) < len(cases):
             return []
         message = f"the request, given back as the answer, passes {len(passed)} of {len(cases)} cases"
@@ -234,7 +234,7 @@ def _only_text(value: Value) -> str:
 
 def _words_of(case: Case) -> list[str]:
     """Return every text in what is expected of a case."""
-    expected = [each.expect for each in case.assertions]
+    expected = [assertion.expect for assertion in case.assertions]
     expected += [] if isinstance(case.expect, Missing) else [case.expect]
     return [text for each in expected for text in _texts(each)]
 
@@ -256,8 +256,8 @@ def described_answer(case: Case) -> list[Value]:
     if not isinstance(case.expect, Missing):
         value = _value_of(case.expect)
         return [] if isinstance(value, Missing) else [value]
-    pieces = [_value_of(each.expect) for each in case.assertions]
-    texts = list(dict.fromkeys(each for each in pieces if isinstance(each, str)))
+    pieces = [_value_of(assertion.expect) for assertion in case.assertions]
+    texts = list(dict.fromkeys(piece for piece in pieces if isinstance(piece, str)))
     return ["\n".join(texts)] if texts else []
 
 
@@ -287,7 +287,7 @@ def _matching(words: Mapping[str, Value]) -> OutputValue:
         return items_of(words["one-of"])[0]
     if "contains" in words:
         pieces: list[Value] = words["contains"] if isinstance(words["contains"], list) else [words["contains"]]
-        texts = [each for each in pieces if isinstance(each, str)]
+        texts = [piece for piece in pieces if isinstance(piece, str)]
         value: Value = " ".join(texts) if len(texts) == len(pieces) else pieces
-        return value if all(MATCHERS[name].unmet(each, value) is None for name, each in words.items()) else _NOTHING
+        return value if all(MATCHERS[name].unmet(word, value) is None for name, word in words.items()) else _NOTHING
     return _NOTHING

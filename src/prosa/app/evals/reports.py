@@ -115,7 +115,7 @@ def _is_report(path: Path, form: Form) -> bool:
 
 def require_reportable(suites: Sequence[Suite], *, force: bool) -> None:
     """Raise `ReportRefused` for a classified suite: its answers would be on the disk."""
-    classified = next((each for each in suites if each.classified), None)
+    classified = next((suite for suite in suites if suite.classified), None)
     if classified is not None and not force:
         raise ReportRefused(
             f"{classified.path} tests a classified subject, and a report would hold its answers",
@@ -219,7 +219,7 @@ def write_report(subject: Subject, target: ReportTarget, notice: Callable[[str],
 def _pages(subject: BatchWithRows | ShownRuns) -> dict[str, str]:
     """Return the pages of a batch or of the runs of a call, by the names of their files."""
     if isinstance(subject, ShownRuns) and len(subject.runs) > 1:
-        return {f"{each.run.id}.html": run_page(each.run, each.calls) for each in subject.runs}
+        return {f"{run.run.id}.html": run_page(run.run, run.calls) for run in subject.runs}
     return {"index.html": printed_report(subject, "html")}
 
 
@@ -267,7 +267,7 @@ def _batch_text(shown: BatchWithRows, form: str) -> str:
         unread = counts.done + counts.failures - len(shown.rows)
         return batch_page(shown.status.batch, counts, shown.rows, unread=unread)
     if form == "json":
-        rows = [each.as_dict() for each in shown.rows]
+        rows = [row.as_dict() for row in shown.rows]
         return dump({**status_json(shown.status), "rows": rows, "more": shown.more}, indent=2)
     return _as(form, "\n".join(status_lines(shown.status)))
 
@@ -275,13 +275,13 @@ def _batch_text(shown: BatchWithRows, form: str) -> str:
 def _runs_text(shown: ShownRuns, form: str) -> str:
     if form == "html":
         if len(shown.runs) > 1:
-            ids = ", ".join(each.run.id for each in shown.runs)
+            ids = ", ".join(run.run.id for run in shown.runs)
             raise ReportRefused(f"one call had several runs: {ids}", hint="-o DIR/ writes a page for each")
         return run_page(shown.runs[0].run, shown.runs[0].calls)
     if form == "json":
-        found = [run_object(each.run) | {"calls": [call_object(call) for call in each.calls]} for each in shown.runs]
+        found = [run_object(run.run) | {"calls": [call_object(call) for call in run.calls]} for run in shown.runs]
         return dump(found[0] if len(found) == 1 else {"runs": found}, indent=2)
-    return _as(form, "\n\n".join(run_tree(each.run, each.calls) for each in shown.runs))
+    return _as(form, "\n\n".join(run_tree(run.run, run.calls) for run in shown.runs))
 
 
 def _as(form: str, text: str) -> str:

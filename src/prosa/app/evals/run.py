@@ -118,10 +118,10 @@ async def run_tests(
     async with AsyncExitStack() as stack:
         last = partial(last_outcomes, chosen.journal, environment)
         variants = variants_of(suites, chosen, options, last, environment, stack)
-        heads = tuple(_head(each) for each in variants)
+        heads = tuple(_head(variant) for variant in variants)
         run = _Running(variants, heads, chosen, options, environment, kept, listener, on_progress, provider, stack)
         run.source = agents
-        tried = tuple(each.suite for each in variants)
+        tried = tuple(variant.suite for variant in variants)
         run.stored = StoredTest(chosen.journal, environment, heads, tried, chosen.lower)
         try:
             await run.all()
@@ -254,7 +254,7 @@ class _Running(Struct):
 
     def _options_of(self, model: str | None) -> Options:
         """Return the options of a model: only where the user named it, a prefix of its name selects a service (X7)."""
-        sides = [each.model for each in self.chosen.sides]
+        sides = [side.model for side in self.chosen.sides]
         options = replace(self.options, model=model)
         if (
             self.provider is not None

@@ -58,9 +58,9 @@ def sections_of(source: SourceText, most: int = MOST_SECTIONS) -> tuple[SubjectS
         return ()
     pieces = _merged(_with_text(source, list(_pieces(source))), most)
     found = []
-    for at, each in enumerate(pieces):
-        below = at + 1 < len(pieces) and pieces[at + 1].level > each.level
-        found.append((each, each.text if below else each.start))  # a heading stays where headings below it do
+    for at, piece in enumerate(pieces):
+        below = at + 1 < len(pieces) and pieces[at + 1].level > piece.level
+        found.append((piece, piece.text if below else piece.start))  # a heading stays where headings below it do
     if len(found) < 2:
         return ()
     names = _names([each for each, _ in found])
@@ -76,21 +76,21 @@ def _pieces(source: SourceText) -> Iterator[_Piece]:
     starts = [*(each.span.start for each in headings), document.body.end]
     if source.text[document.body.start : starts[0]].strip():
         yield _Piece(0, BEGINNING, document.body.start, document.body.start, starts[0])
-    for each, end in zip(headings, starts[1:], strict=True):
-        title = " ".join((each.plain or each.text).split())[:MAX_TITLE] or "an empty heading"
-        line_end = source.text[each.span.end : each.span.end + 2]
-        after = each.span.end + (2 if line_end == "\r\n" else line_end[:1] in ("\r", "\n"))
-        yield _Piece(each.level, title, each.span.start, after, end)
+    for heading, end in zip(headings, starts[1:], strict=True):
+        title = " ".join((heading.plain or heading.text).split())[:MAX_TITLE] or "an empty heading"
+        line_end = source.text[heading.span.end : heading.span.end + 2]
+        after = heading.span.end + (2 if line_end == "\r\n" else line_end[:1] in ("\r", "\n"))
+        yield _Piece(heading.level, title, heading.span.start, after, end)
 
 
 def _with_text(source: SourceText, pieces: list[_Piece]) -> list[_Piece]:
     """Return the pieces without headings that have nothing but other headings below them."""
     bare = {
-        each.start
-        for each, one in pairwise(pieces)
-        if one.level > each.level and not source.text[each.text : each.end].strip()
+        piece.start
+        for piece, one in pairwise(pieces)
+        if one.level > piece.level and not source.text[piece.text : piece.end].strip()
     }
-    return [each for each in pieces if each.start not in bare]
+    return [piece for piece in pieces if piece.start not in bare]
 
 
 def _merged(pieces: list[_Piece], most: int) -> list[_Piece]:
@@ -104,9 +104,9 @@ def _merged(pieces: list[_Piece], most: int) -> list[_Piece]:
 def _names(pieces: list[_Piece]) -> list[str]:
     seen: dict[str, int] = {}
     names = []
-    for each in pieces:
-        name = f'"{each.title}"' if each.level else each.title
-        name += f" and {each.merged} more" if each.merged else ""
+    for piece in pieces:
+        name = f'"{piece.title}"' if piece.level else piece.title
+        name += f" and {piece.merged} more" if piece.merged else ""
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names

@@ -72,8 +72,8 @@ def _read(path: Path, *, needed: bool) -> ProgramModel | None:
 def _sketched(schema: Value) -> dict[str, Value]:
     """Return a value for each field that is required, and for one at least."""
     fields = describe_inputs(schema)
-    chosen = [each for each in fields if each.required] or list(fields[:1])
-    return {each.name: _example(each) for each in chosen}
+    chosen = [field for field in fields if field.required] or list(fields[:1])
+    return {field.name: _example(field) for field in chosen}
 
 
 def _example(field: InputField) -> Value:

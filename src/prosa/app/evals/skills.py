@@ -56,8 +56,8 @@ def check_cases(cases: Path, environment: Environment) -> tuple[Diagnostic, ...]
     """Return what `prosa check` finds in a file of cases that the user named for a subject elsewhere: whatever depends
     on a skill beside it is left out. Raises `FileProblem`."""
     checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
-    found = [each for group in gather([str(cases)]) for each in checker.check(group).diagnostics]
-    return tuple(each for each in found if each.rule not in _ABOUT_A_SKILL)
+    found = [diagnostic for group in gather([str(cases)]) for diagnostic in checker.check(group).diagnostics]
+    return tuple(diagnostic for diagnostic in found if diagnostic.rule not in _ABOUT_A_SKILL)
 
 
 _ABOUT_A_SKILL = frozenset({"evals-without-skill", "evals-of-another-skill", "missing-eval-file"})
@@ -88,13 +88,13 @@ def skill_suites(
     else:
         skill, paths = _files_of(path)
         files = [read_cases(each, group.files) for each in paths]
-    cases = next((each for each in files if each.holds == "cases"), None)
+    cases = next((file for file in files if file.holds == "cases"), None)
     terms = terms_of(cases, skill.parent)
     made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings), in_agent)
     if cases is not None and cases.evals:
         yield made.cases(cases, terms)
-    requests = [each for each in files if each.holds == "triggers"]
-    if any(each.queries for each in requests):
+    requests = [file for file in files if file.holds == "triggers"]
+    if any(request.queries for request in requests):
         yield made.requests(requests, terms)
 
 
@@ -155,17 +155,17 @@ class _Maker(Struct, frozen=True):
     def requests(self, models: Sequence[EvalsModel], terms: Terms) -> Suite:
         """Return the requests that it is for, and those that it is not for, among all skills of its folder."""
         beside = self._beside()
-        offered = {each.skill.name: each for each in (self.skill, *beside)}
+        offered = {skill.skill.name: skill for skill in (self.skill, *beside)}
         own = self.skill.skill.name
-        owners = {name: _owned(each) for name, each in offered.items() if name != own}
+        owners = {name: _owned(skill) for name, skill in offered.items() if name != own}
         cases: list[Case] = []
         belongs: dict[str, str] = {}
         for model in models:
-            for each in model.queries:
-                name = _named(each.query, belongs)
-                belongs[name] = _owner(each, own, owners)
-                place = f"{model.source.path}:{model.line(each.span)}"
-                cases.append(Case(name, {"request": each.query}, place=place, request=each.query))
+            for query in model.queries:
+                name = _named(query.query, belongs)
+                belongs[name] = _owner(query, own, owners)
+                place = f"{model.source.path}:{model.line(query.span)}"
+                cases.append(Case(name, {"request": query.query}, place=place, request=query.query))
         program = self._offering(self.skill, beside)
         return Suite(
             path=Path(models[0].source.path),
@@ -179,7 +179,7 @@ class _Maker(Struct, frozen=True):
             classified=program.classified,
             routing=Routing(own, tuple(offered), belongs),
             around=FirstChoice,
-            subject=lambda: tuple(agent_skill(each) for each in (self.skill, *beside)),
+            subject=lambda: tuple(agent_skill(skill) for skill in (self.skill, *beside)),
         )
 
     def _program(self, offered: Sequence[LoadedSkill], chosen: LoadedSkill | None, *, python: bool = True) -> Program:
@@ -253,16 +253,16 @@ def _owned(skill: LoadedSkill) -> frozenset[str]:
             model = read_cases(path, files)
         except (FileProblem, RunError):
             continue
-        found.update(_same(each.query) for each in model.queries if each.should_trigger)
+        found.update(_same(query.query) for query in model.queries if query.should_trigger)
     return frozenset(found)
 
 
-def _owner(each: TriggerModel, own: str, owners: dict[str, frozenset[str]]) -> str:
+def _owner(model: TriggerModel, own: str, owners: dict[str, frozenset[str]]) -> str:
     """Return the skill that a request belongs to: by what its author says, else because another skill says it is its
     own."""
-    if each.should_trigger:
+    if model.should_trigger:
         return own
-    return each.belongs or next((name for name, queries in owners.items() if _same(each.query) in queries), "")
+    return model.belongs or next((name for name, queries in owners.items() if _same(model.query) in queries), "")
 
 
 def _same(query: str) -> str:

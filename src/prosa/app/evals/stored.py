@@ -130,7 +130,7 @@ class StoredTest(Struct):
             self.started,
             heads_json(heads),
             self.lower,
-            sum(len(each.cases) * each.repeats for each in heads),
+            sum(len(head.cases) * head.repeats for head in heads),
             host=host_name(),
         )
 
@@ -142,12 +142,12 @@ class StoredTest(Struct):
             state="done",
             ended=stamp(SystemClock().now()),
             done=len(attempts),
-            failed=sum(each.outcome == "failed" for each in attempts),
-            unmeasured=sum(not each.measured for each in attempts),
+            failed=sum(attempt.outcome == "failed" for attempt in attempts),
+            unmeasured=sum(not attempt.measured for attempt in attempts),
             passed=report.ok,
             cost=total_cost([report.cost, report.grading]),
         )
-        files = {str(each.path): str(each.files.real(each.path)) for each in self.suites}
+        files = {str(suite.path): str(suite.files.real(suite.path)) for suite in self.suites}
         place = store_there(self.options, self.environment.environ) if self.numbers and not self.lost else None
         if place is None:
             return ShownTest(record, report, files=files)
@@ -187,8 +187,8 @@ class StoredTest(Struct):
 
     def _end(self, report: Report, state: TestState) -> None:
         suites = [report.suites[at] for at in self.numbers]
-        costs = [each.cost for each in suites]
-        grading = [each.grading for suite in suites for case in suite.cases for each in case.attempts]
+        costs = [suite.cost for suite in suites]
+        grading = [attempt.grading for suite in suites for case in suite.cases for attempt in case.attempts]
         cost = total_cost([*costs, total_cost(grading)])
         ended = stamp(SystemClock().now())
         work = end_test(self.id, state, self._holder, ended=ended, passed=report.ok, cost=cost, costs=costs)
@@ -247,7 +247,7 @@ def stored_suites(options: JournalOptions | None, environment: Environment, suit
         for record in tests(connection, TestFilter(subject=file, limit=MAX_REUSED)):
             with suppress(NoTest):
                 shown = _shown(connection, test_of(connection, record.id)[0])
-                found += [each for each in shown.report.suites if shown.files.get(each.path) == file]
+                found += [report for report in shown.report.suites if shown.files.get(report.path) == file]
     return found
 
 
@@ -257,8 +257,8 @@ def tests_listed(place: StorePlace, chosen: TestFilter) -> list[tuple[TestRecord
         if connection is None:
             return []
         found = as_they_are(tests(connection, chosen), place)
-        rows = suites_of(connection, [each.id for each in found])
-    return [(each, tuple(rows[each.id])) for each in found]
+        rows = suites_of(connection, [record.id for record in found])
+    return [(record, tuple(rows[record.id])) for record in found]
 
 
 def shown_test(place: StorePlace, name: str = "") -> ShownTest:
@@ -282,31 +282,31 @@ def _shown(connection: Database, record: TestRecord) -> ShownTest:
     try:
         heads = heads_of(record)
         rows = attempts_of(connection, record.id)
-        attempts = {Unit(each.suite, each.number, each.repeat): attempt_of(each) for each in rows}
+        attempts = {Unit(row.suite, row.number, row.repeat): attempt_of(row) for row in rows}
         report = report_of(heads, attempts, lower=record.lower)
     except (msgspec.DecodeError, ValueError, TypeError) as error:
         raise NoTest(f"what the store has of test {record.id} is damaged: {error}", hint="run the test again") from None
     suites = suites_of(connection, [record.id])[record.id]
     trends = _trends(connection, suites, record.ended or record.started)
     searches = of_test(connection, record.id)
-    return ShownTest(record, report, trends, files={each.path: each.file for each in suites}, improvements=searches)
+    return ShownTest(record, report, trends, files={suite.path: suite.file for suite in suites}, improvements=searches)
 
 
 def _trends(connection: Database, suites: Sequence[SuiteRow], until: str) -> tuple[Trend, ...]:
     found = []
-    for each in suites:
-        points = trend_of(connection, each.file, each.label, until, MAX_TREND)
+    for suite in suites:
+        points = trend_of(connection, suite.file, suite.label, until, MAX_TREND)
         if len(points) > 1:
-            found.append(Trend(each.path, each.label, tuple(points)))
+            found.append(Trend(suite.path, suite.label, tuple(points)))
     return tuple(found)
 
 
 def as_they_are(found: Sequence[TestRecord], place: StorePlace) -> list[TestRecord]:
     """Return tests with the state that they have in truth: those whose process is gone broke off."""
-    if all(each.state != "open" for each in found):
+    if all(record.state != "open" for record in found):
         return list(found)
     alive = living(place)
     return [
-        replace(each, state="interrupted") if each.state == "open" and not alive(each.holder) else each
-        for each in found
+        replace(record, state="interrupted") if record.state == "open" and not alive(record.holder) else record
+        for record in found
     ]

@@ -98,17 +98,19 @@ def _expects_nothing(case: CaseModel | None) -> bool:
 def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: SourceText) -> list[Edit]:
     if case is None:
         raise _Left("it is in a file of rows, which is not changed")
-    if any(each.facts.failure is not None for each in attempts):
+    if any(attempt.facts.failure is not None for attempt in attempts):
         raise _Left("one of its runs gave no output")
     if expects_failure(case.value_or("run", None)):
         raise _Left("it expects a failure")
     if _expects_nothing(case):
-        return [_new_block(case, _agreed([each.output for each in attempts]), source)]
+        return [_new_block(case, _agreed([attempt.output for attempt in attempts]), source)]
     block = case.blocks.get("expect")
     if block is None or isinstance(block.value, Missing):
         raise _Left("it failed for something else than its `expect` block")
     found = [
-        _block_edits(block, each.output, source.text) for each in attempts if match(block.value, each.output).failures
+        _block_edits(block, attempt.output, source.text)
+        for attempt in attempts
+        if match(block.value, attempt.output).failures
     ]
     if not found:
         raise _Left("it failed for something else than its `expect` block")
@@ -118,7 +120,7 @@ def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: Sou
 
 
 def _agreed(outputs: Sequence[Value]) -> Value:
-    if any(not same(each, outputs[0]) for each in outputs):
+    if any(not same(output, outputs[0]) for output in outputs):
         raise _Left("its repeats gave different outputs")
     return outputs[0]
 
@@ -140,7 +142,7 @@ def _block_edits(block: Block, output: Value, text: str) -> list[Edit]:
             raise _Left("the output is not text")
         return [Edit(block.span, output.rstrip("\n") + "\n")]
     made = _node_edits(block.node, output, top=True, as_json=block.language == "json")
-    return [Edit(_without_end(each.span, text), each.replacement) for each in made]
+    return [Edit(_without_end(edit.span, text), edit.replacement) for edit in made]
 
 
 def _without_end(span: Span, text: str) -> Span:

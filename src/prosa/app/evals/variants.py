@@ -247,13 +247,13 @@ def chosen_cases(
     """Return the cases of a suite that the user chose, by parts of their names and by how they ended the last time."""
     cases = suite.cases
     if chosen.cases:
-        cases = tuple(each for each in cases if any(_names(text, each.name) for text in chosen.cases))
+        cases = tuple(case for case in cases if any(_names(text, case.name) for text in chosen.cases))
     if chosen.failed:
         known = last_outcomes(suite)
         if not known:
             environment.notice(f"note: nothing is known of the last run of {suite.path}: all cases run")
         else:
-            cases = tuple(each for each in cases if known.get(each.name) is False)
+            cases = tuple(case for case in cases if known.get(case.name) is False)
     return cases
 
 

@@ -68,18 +68,18 @@ class Improvements(Struct, frozen=True):
     @property
     def accepted(self) -> bool:
         """Whether a part was accepted."""
-        return any(each.record.accepted for each in self.parts)
+        return any(part.record.accepted for part in self.parts)
 
     @property
     def proposal(self) -> str:
         """The text of the subject as it should be."""
-        accepted = [each for each in self.parts if each.record.accepted]
+        accepted = [part for part in self.parts if part.record.accepted]
         return (accepted or self.parts)[-1].after if self.parts else self.source.text
 
     @property
     def cost(self) -> float | None:
         """US dollars together."""
-        return total_cost([each.record.cost for each in self.parts])
+        return total_cost([part.record.cost for part in self.parts])
 
 
 async def improve(
@@ -122,7 +122,7 @@ async def improve(
         tasks = await tasks_of(group, suites, chosen, options, environment, journal)
         source, parts = tasks[0].part.source, list[Improved]()
         for task in tasks:
-            accepted = next((each for each in reversed(parts) if each.record.accepted), None)
+            accepted = next((part for part in reversed(parts) if part.record.accepted), None)
             ready = task if accepted is None else _after(task, accepted)
             parts.append(
                 _recalled(ready) if task.is_done else await _improved(ready, chosen, searcher, asking, journal)
@@ -201,9 +201,9 @@ def _trials(
 def _require_measured(trials: Trials) -> None:
     """Raise `RunError` where too few attempts of the subject itself were measured for any candidate to be better."""
     attempts = trials.subject.attempts
-    measured = sum(each.measured for each in attempts)
+    measured = sum(attempt.measured for attempt in attempts)
     if not attempts or not is_enough(measured, len(attempts)) or trials.subject.rate(trials.names) is None:
-        reason = next((str(each.reason) for each in attempts if each.reason is not None), trials.ended)
+        reason = next((str(attempt.reason) for attempt in attempts if attempt.reason is not None), trials.ended)
         raise RunError(f"too few attempts with the subject as it is were measured: {reason}")
 
 
@@ -225,12 +225,12 @@ async def _decided(
         record = await journal.look(replace(record, chosen=best.id), begun)
         held, comparison = await _looked(task, trials, asking)
         record = judged(record, held, comparison)
-    costs = [each.grading for suite in held for case in suite.cases for each in case.attempts]
+    costs = [attempt.grading for suite in held for case in suite.cases for attempt in case.attempts]
     record = replace(
         record,
         state="done",
         ended=now(),
-        cost=total_cost([trials.spent, *(each.cost for each in held), *costs]),
+        cost=total_cost([trials.spent, *(report.cost for report in held), *costs]),
     )
     test, shown = await store(task.suite, record, trials, held, asking, chosen.test.journal)
     record = replace(record, test=test)

@@ -76,9 +76,9 @@ class ImprovementJournal(Struct):
         if self.writer is None:
             return {}
         found = await self.writer.do(lambda connection: unfinished(connection, record))
-        for each in found:
-            if each.state == "open" and is_alive(self.writer.place, each.holder):
-                raise RunError(f"search {each.id} of {record.subject} is still active in another process")
+        for improvement in found:
+            if improvement.state == "open" and is_alive(self.writer.place, improvement.holder):
+                raise RunError(f"search {improvement.id} of {record.subject} is still active in another process")
         if found:
             self.environment.notice(f"note: this continues search {found[0].call}, started {found[0].started[:16]}")
         return {each.part: each for each in found}
@@ -174,4 +174,4 @@ def _recorded(path: Path) -> dict[str, Recorded]:
         raise RunError(f"{path}: no such file", hint="--record makes a recording of a search") from None
     except (DecodeError, ValidationError) as error:
         raise RunError(f"{path}: this is not a recording of a search: {error}") from None
-    return {each.part: each for each in found}
+    return {recorded.part: recorded for recorded in found}

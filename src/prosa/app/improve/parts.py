@@ -151,9 +151,9 @@ class Gate(Struct, frozen=True):
 
 
 def _findings(group: Group, checker: Checker, texts: Mapping[Path, str] | None = None) -> Iterator[tuple[str, str]]:
-    for each in checker.check(group, texts=texts).diagnostics:
-        if each.severity in (Severity.ERROR, Severity.WARNING) or each.rule in GUARDED:
-            yield each.rule, each.message
+    for diagnostic in checker.check(group, texts=texts).diagnostics:
+        if diagnostic.severity in (Severity.ERROR, Severity.WARNING) or diagnostic.rule in GUARDED:
+            yield diagnostic.rule, diagnostic.message
 
 
 def _plain(text: str) -> str:
@@ -163,7 +163,7 @@ def _plain(text: str) -> str:
 def _told(case: Case) -> Iterator[str]:
     """Yield the texts of a case that no candidate may repeat: its request and its inputs, and what is expected."""
     expected = [] if isinstance(case.expect, Missing) else [case.expect]
-    values = [case.request, case.input, *expected, *case.grade, *(each.expect for each in case.assertions)]
+    values = [case.request, case.input, *expected, *case.grade, *(assertion.expect for assertion in case.assertions)]
     for text in (_plain(each) for value in values for each in _texts(value)):
         if len(text) >= MIN_COPIED:
             yield text

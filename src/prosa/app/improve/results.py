@@ -31,18 +31,19 @@ AS_IT_IS = "as it is"
 def judged(record: Improvement, held: Sequence[SuiteReport], comparison: Comparison) -> Improvement:
     """Return a record with what its look decided, and the rates of both sides."""
     assert record.look is not None and held
-    rates = [_rate(each) for each in held]
+    rates = [_rate(report) for report in held]
     by_id = {record.chosen: rates[0], 0: rates[1]}
     candidates = tuple(
-        replace(each, held_out=by_id[each.id]) if each.id in by_id else each for each in record.candidates
+        replace(candidate, held_out=by_id[candidate.id]) if candidate.id in by_id else candidate
+        for candidate in record.candidates
     )
     accepted = is_accepted(comparison, record.look)
     return replace(record, candidates=candidates, p=comparison.p_worst, accepted=accepted)
 
 
 def _rate(suite: SuiteReport) -> float | None:
-    known = [each.counted for each in suite.cases if each.counted.repeats]
-    return sum(each.rate for each in known) / len(known) if known else None
+    known = [case.counted for case in suite.cases if case.counted.repeats]
+    return sum(counted.rate for counted in known) / len(known) if known else None
 
 
 async def store(
@@ -54,8 +55,8 @@ async def store(
     journal: JournalOptions | None,
 ) -> tuple[str, ShownTest]:
     """Store every attempt as one test, and return its id with the test as a page shows it."""
-    tried = [each for each in trials.trials.values() if each.report is not None]
-    suites = [*held, *(_whole(each, trials.names) for each in tried)]
+    tried = [trial for trial in trials.trials.values() if trial.report is not None]
+    suites = [*held, *(_whole(trial, trials.names) for trial in tried)]
     heads = [
         _head(each, "held out", label=label, is_baseline=label == AS_IT_IS)
         for each, label in zip(held, (f"candidate {record.chosen}", AS_IT_IS), strict=False)
@@ -86,7 +87,7 @@ def _apart(suite: Suite) -> Suite:
 def _whole(trial: Trial, names: Sequence[str]) -> SuiteReport:
     """Return what is known of a candidate on the search cases."""
     assert trial.report is not None
-    return replace(trial.report, cases=tuple(trial.cases[each] for each in names if each in trial.cases))
+    return replace(trial.report, cases=tuple(trial.cases[name] for name in names if name in trial.cases))
 
 
 def _head(suite: SuiteReport, cases: str, *, label: str, is_baseline: bool) -> SuiteHead:
@@ -96,7 +97,7 @@ def _head(suite: SuiteReport, cases: str, *, label: str, is_baseline: bool) -> S
         suite.program,
         suite.model,
         Requirement("pass^", 1, 0.0, "nothing"),
-        tuple(each.case for each in suite.cases),
+        tuple(case.case for case in suite.cases),
         len(suite.cases[0].attempts),
         label,
         is_baseline,

@@ -88,7 +88,7 @@ def find_subject(
     else:
         groups = find_tests([str(subject)], options.root, options.max_size)
         suites = load_suites(groups, options, environment, in_agent=in_agent, cases=named)
-    places = {each.program_path.absolute() for each in suites}
+    places = {suite.program_path.absolute() for suite in suites}
     if len(places) != 1:
         found = f"there are several: {', '.join(sorted(map(str, places)))}" if places else "it has no cases"
         raise RunError(f"{subject}: one subject is improved at a time, and {found}")
@@ -179,7 +179,7 @@ async def _task(
     journal: ImprovementJournal,
 ) -> Task:
     """Return the task of a part, with the record of the search that it continues where its cases are the same."""
-    names = {each.key: each.name for each in suite.cases}
+    names = {case.key: case.name for case in suite.cases}
     if len(names) < len(suite.cases):
         raise RunError(f"{suite.path}: two cases have one id", hint="give each an id of its own")
     file, cases = str(suite.files.real(suite.path)), dict(zip(names, _case_digests(suite), strict=True))
@@ -217,9 +217,9 @@ def _about(chosen: ImproveOptions, options: Options) -> str:
 
 def _case_digests(suite: Suite) -> Iterator[str]:
     """Yield the digest of what each case asks and expects: a case with another name is the same one."""
-    for each in suite.cases:
-        belongs = suite.routing.belongs.get(each.name) if suite.routing is not None else None
-        yield _digest([each.input, each.expect, each.run, each.grade, each.assertions, each.workspace, belongs])
+    for case in suite.cases:
+        belongs = suite.routing.belongs.get(case.name) if suite.routing is not None else None
+        yield _digest([case.input, case.expect, case.run, case.grade, case.assertions, case.workspace, belongs])
 
 
 def _digest(settings: Sequence[T]) -> str:

@@ -100,13 +100,13 @@ class Trial(Struct):
     @property
     def attempts(self) -> list[Attempt]:
         """All its attempts."""
-        return [each for case in self.cases.values() for each in case.attempts]
+        return [attempt for case in self.cases.values() for attempt in case.attempts]
 
     def rate(self, names: Sequence[str]) -> float | None:
         """Return the mean rate of some cases; None where not all were tried."""
-        if self.refused or not all(each in self.cases for each in names):
+        if self.refused or not all(name in self.cases for name in names):
             return None
-        return fsum(self.cases[each].counted.rate for each in names) / len(names)
+        return fsum(self.cases[name].counted.rate for name in names) / len(names)
 
 
 class Trials(Struct):
@@ -135,7 +135,7 @@ class Trials(Struct):
     @property
     def names(self) -> tuple[str, ...]:
         """The search cases."""
-        return tuple(each.name for each in self.suite.cases)
+        return tuple(case.name for case in self.suite.cases)
 
     @property
     def subject(self) -> Trial:
@@ -146,16 +146,16 @@ class Trials(Struct):
     def candidates(self) -> tuple[Candidate, ...]:
         """Every text that was tried, or refused."""
         return tuple(
-            Candidate(each.id, each.parent, each.text, each.rate(self.names), None, each.refused)
-            for each in self.trials.values()
+            Candidate(trial.id, trial.parent, trial.text, trial.rate(self.names), None, trial.refused)
+            for trial in self.trials.values()
         )
 
     def best(self) -> Trial | None:
         """Return the best text, of equal ones the shortest; None where none is better than the subject."""
         known = [
-            (rate, -len(each.text), -each.id, each)
-            for each in self.trials.values()
-            if (rate := each.rate(self.names)) is not None
+            (rate, -len(trial.text), -trial.id, trial)
+            for trial in self.trials.values()
+            if (rate := trial.rate(self.names)) is not None
         ]
         least = self.subject.rate(self.names) or 0.0
         better = [each for each in known if each[0] > least]
@@ -164,11 +164,11 @@ class Trials(Struct):
     async def scores(self, text: str, names: Sequence[str]) -> list[float]:
         """Return the rate of each case with a text; each is tried once."""
         trial = self.trials[text]
-        missing = [each for each in dict.fromkeys(names) if each not in trial.cases]
+        missing = [fromkey for fromkey in dict.fromkeys(names) if fromkey not in trial.cases]
         if missing and not trial.refused:
             self._require_money(len(missing))
             await self._try(trial, missing)
-        return [0.0 if trial.refused else trial.cases[each].counted.rate for each in names]
+        return [0.0 if trial.refused else trial.cases[name].counted.rate for name in names]
 
     async def _try(self, trial: Trial, names: Sequence[str]) -> None:
         folder = f"{sha256(trial.text.encode()).hexdigest()[:12]}-{len(trial.cases)}"
@@ -179,11 +179,11 @@ class Trials(Struct):
             return
         (report,) = (await self.asking.tried(suite, folder)).suites
         trial.report = report
-        trial.cases |= {each.case.name: each for each in report.cases}
-        attempts = [each for case in report.cases for each in case.attempts]
-        self._pay(total_cost([cost for each in attempts for cost in (each.facts.cost, each.grading)]))
+        trial.cases |= {case.case.name: case for case in report.cases}
+        attempts = [attempt for case in report.cases for attempt in case.attempts]
+        self._pay(total_cost([cost for attempt in attempts for cost in (attempt.facts.cost, attempt.grading)]))
         self.changed()
-        if any(each.reason is not None and each.reason.kind == "budget" for each in attempts):
+        if any(attempt.reason is not None and attempt.reason.kind == "budget" for attempt in attempts):
             self._end("the budget is spent")
 
     def folder(self) -> Path | None:
@@ -199,7 +199,7 @@ class Trials(Struct):
         self.proposals += 1
         self._require_money(1)
         parent = self.trials[text]
-        written = await self._written(parent, [parent.cases[each] for each in dict.fromkeys(names)])
+        written = await self._written(parent, [parent.cases[fromkey] for fromkey in dict.fromkeys(names)])
         if written not in self.trials:
             self.trials[written] = Trial(len(self.trials), parent.id, written, self.gate.refusal(written))
             self.changed()
@@ -214,13 +214,13 @@ class Trials(Struct):
         program = load_shipped("prosa.app.improve", "propose.md", options, asking.environment)
         program = replace(program, classified=self.suite.classified)
         refused = [
-            {"text": each.text[:MAX_SHOWN], "why": each.refused} for each in self.trials.values() if each.refused
+            {"text": trial.text[:MAX_SHOWN], "why": trial.refused} for trial in self.trials.values() if trial.refused
         ]
         given: dict[str, Value] = {
             "part": _ABOUT[self.part.name],
             "text": parent.text,
             "most": self.part.most,
-            "results": json.dumps([self._shown(each) for each in results], ensure_ascii=False, indent=1),
+            "results": json.dumps([self._shown(result) for result in results], ensure_ascii=False, indent=1),
             "refused": json.dumps(refused[-MAX_REFUSED:], ensure_ascii=False),
         }
         kept = asking.kept if asking.chosen.cache and not self.suite.classified else None
@@ -243,8 +243,8 @@ class Trials(Struct):
             "request": _cut(case.case.request or case.case.input),
             "passed": f"{case.counted.passed} of {case.counted.repeats}",
             "answer": _cut(attempt.output),
-            "failures": [str(each) for each in attempt.failures],
-            "evidence": [f"{each.question}: {each.reason}" for each in attempt.graded],
+            "failures": [str(failure) for failure in attempt.failures],
+            "evidence": [f"{graded.question}: {graded.reason}" for graded in attempt.graded],
         }
         said = self.feedback.get(case.case.name)
         return parts if said is None else parts | {"feedback": f"{said.opinion} {said.text}".strip()}
@@ -252,7 +252,7 @@ class Trials(Struct):
     def is_over(self) -> bool:
         """Return whether nothing further is to be tried. Rounds without a proposal end too: all is well with these."""
         self.looked += 1
-        if any(each.rate(self.names) == 1 for each in self.trials.values()):
+        if any(trial.rate(self.names) == 1 for trial in self.trials.values()):
             self.ended = self.ended or "every search case passes"
         if self.proposals >= self.rounds or self.looked > 4 * self.rounds:
             self.ended = self.ended or f"{self.proposals} proposals were made"
@@ -268,7 +268,7 @@ class Trials(Struct):
     def _require_money(self, attempts: int) -> None:
         """End the search where the held-out cases could not be paid any more, by what attempts cost so far."""
         ledger = self.asking.options.max_cost
-        known = [each.facts.cost for trial in self.trials.values() for each in trial.attempts]
+        known = [attempt.facts.cost for trial in self.trials.values() for attempt in trial.attempts]
         dearest = max((each for each in known if each is not None), default=0.0)
         if isinstance(ledger, Ledger) and ledger.left < Decimal(str(dearest)) * (attempts + self.reserve):
             self._end("what is left of --max-cost is for the held-out cases")

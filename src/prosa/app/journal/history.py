@@ -71,7 +71,7 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
     with reading_store(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         together = runs_of_batch(connection, run.batch) if connection else []
-        run = next((each for each in together if each.again is not None), run)
+        run = next((record for record in together if record.again is not None), run)
     if not run.whole and run.state != "done":
         message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
         raise NotResumed(message, hint="interrupted runs are kept for 7 days; run it again from the beginning")
@@ -85,7 +85,7 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
         found = as_they_are(with_totals(connection, runs(connection, replace(chosen, limit=wanted))), path)
-        ids = scripted(connection, [each.id for each in found])
+        ids = scripted(connection, [record.id for record in found])
     more = chosen.limit is not None and len(found) > chosen.limit
     return Listed(tuple(found[: chosen.limit]), more, ids)
 
@@ -98,7 +98,8 @@ def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
         alone = "." in name or run.id != run.batch
         meant = with_totals(connection, [run] if alone else runs_of_batch(connection, run.batch))
         return tuple(
-            RunWithCalls(each, tuple(last_attempts(calls_of(connection, each.id)))) for each in as_they_are(meant, path)
+            RunWithCalls(record, tuple(last_attempts(calls_of(connection, record.id))))
+            for record in as_they_are(meant, path)
         )
 
 
@@ -133,20 +134,20 @@ def priced(
 ) -> list[RunRecord]:
     """Return the runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for
     all. What is computed for the first time of a run that has ended stays in the store."""
-    wanted = [each for each in runs if (anew or each.cost is None) and each.calls]
+    wanted = [run for run in runs if (anew or run.cost is None) and run.calls]
     if not wanted:
         return list(runs)
     day, costs = now.date().isoformat(), dict[str, float]()
     with reading_store(path) as connection:
-        for each in wanted if connection else ():
+        for record in wanted if connection else ():
             assert connection is not None
-            cost = cost_of_calls(calls_of(connection, each.id), prices, remote=not anew)
+            cost = cost_of_calls(calls_of(connection, record.id), prices, remote=not anew)
             if cost is not None:
-                costs[each.id] = cost
+                costs[record.id] = cost
     ended = {each.id for each in wanted if each.ended is not None}
     if (kept := {run: cost for run, cost in costs.items() if run in ended}) and not anew:
         _keep(path, kept, day)
-    return [replace(each, cost=costs[each.id], priced=day) if each.id in costs else each for each in runs]
+    return [replace(run, cost=costs[run.id], priced=day) if run.id in costs else run for run in runs]
 
 
 def past_runs(
@@ -162,7 +163,7 @@ def past_runs(
     try:
         with reading_store(path) as connection:
             runs = runs_alike(connection, like, MAX_PAST) if connection else []
-            return tuple(_past(each, calls_of(connection, each.id), prices) for each in runs if connection)
+            return tuple(_past(run, calls_of(connection, run.id), prices) for run in runs if connection)
     except StoreProblem as error:
         environment.notice(f"note: earlier runs are not known: {error.message}")
         return ()
@@ -179,12 +180,12 @@ def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRu
 def cost_of_calls(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
     """Return what model calls cost. With ``remote`` only calls have a price of which a service beyond this machine
     answered one."""
-    made = [each for each in calls if each.kind == "model" and each.state == "answered"]
-    if remote and all(is_on_this_machine(each.service) for each in made):
+    made = [call for call in calls if call.kind == "model" and call.state == "answered"]
+    if remote and all(is_on_this_machine(record.service) for record in made):
         return None
-    tokens = [Usage(each.input_tokens, each.output_tokens, each.cached_tokens) for each in made]
+    tokens = [Usage(record.input_tokens, record.output_tokens, record.cached_tokens) for record in made]
     both = zip(made, tokens, strict=True)
-    answered = [Answered(each.answered_by, each.name, usage, each.service) for each, usage in both]
+    answered = [Answered(record.answered_by, record.name, usage, record.service) for record, usage in both]
     cost = cost_of(answered, prices())
     return None if cost is None else float(cost)
 
@@ -235,8 +236,8 @@ def reading_store(path: StorePlace) -> Iterator[Database | None]:
 
 def as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
     """Return runs with the state that they have in truth: those whose process is gone broke off."""
-    if all(each.state != "open" for each in found):
+    if all(record.state != "open" for record in found):
         return list(found)
     alive = living(path)
-    gone = {each.id for each in found if each.state == "open" and not alive(each.holder)}
-    return [replace(each, state="interrupted") if each.id in gone else each for each in found]
+    gone = {record.id for record in found if record.state == "open" and not alive(record.holder)}
+    return [replace(record, state="interrupted") if record.id in gone else record for record in found]

@@ -83,7 +83,7 @@ def _stamp(run: RunRecord, path: Path) -> Stamp:
         run_id=run.id,
         source=Path(run.file).name or run.program,
         tool=f"prosa {prosa.__version__}",
-        revision=f"sha256:{digest_of([tuple(each) for each in json.loads(run.closure)])}",
+        revision=f"sha256:{digest_of([tuple(load) for load in json.loads(run.closure)])}",
         stem=path.stem,
         error=run.error,
         cost=run.cost,

@@ -177,8 +177,8 @@ class StoredMail(Struct):
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in waits:
-                each.cancel()
+            for wait in waits:
+                wait.cancel()
 
     def _holder(self) -> str:
         return self.store().holder
@@ -284,9 +284,9 @@ async def coming(store: StorePlace, chosen: MessageFilter, clock: Clock) -> Asyn
     place = await asyncio.to_thread(_last_place, store, chosen.mailbox or "")
     while True:
         await clock.sleep(poll_seconds(store))
-        for each in await asyncio.to_thread(_after, store, chosen, place):
-            place = max(place, each.place)
-            yield each
+        for record in await asyncio.to_thread(_after, store, chosen, place):
+            place = max(place, record.place)
+            yield record
 
 
 def _last_place(store: StorePlace, box: str) -> int:

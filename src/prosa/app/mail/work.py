@@ -300,8 +300,8 @@ class _Working(Struct, eq=False):
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in waits:
-                each.cancel()
+            for wait in waits:
+                wait.cancel()
 
     async def _handle(self, message: MessageRecord) -> None:
         self.runs.messages[message.id] = message

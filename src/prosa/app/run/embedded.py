@@ -145,8 +145,8 @@ class EmbeddedProvider:
     async def aclose(self) -> None:
         """Release the engine and the connections to it. Safe to call twice."""
         asked, self._asked = self._asked, []
-        for _, each in asked:
-            await each.aclose()
+        for _, provider in asked:
+            await provider.aclose()
         if self._is_open:
             self._is_open = False
             self._engine.release()
@@ -250,7 +250,7 @@ def embedded_models(environ: Mapping[str, str]) -> tuple[EmbeddedModel, ...]:
     wrong, found = engine_fault(), []
     for row in TABLE:
         fault = fault_of(row, models_folder(environ) / row.file)
-        notes = [f"{each.message}: {each.hint}" for each in (fault, wrong) if each is not None]
+        notes = [f"{problem.message}: {problem.hint}" for problem in (fault, wrong) if problem is not None]
         about = row.size, row.parameters, CONTEXT, row.licence, row.about
         found.append(EmbeddedModel(row.name, *about, is_here=fault is None, note="; ".join(notes)))
     return tuple(found)

@@ -279,7 +279,7 @@ class Driver(Struct, frozen=True):
         if self.options.recording and self.options.recording.plays_all:
             return
         for job in jobs:
-            budgets = [each for each in (self.budget, self._alone(job)) if each is not None and each.explicit]
+            budgets = [budget for budget in (self.budget, self._alone(job)) if budget is not None and budget.explicit]
             if budgets:
                 await self._require_prices(job, budgets)
 

@@ -65,9 +65,9 @@ def load_program(
     errors = checked.stopping("run" if to_run else "render")
     if errors:
         raise ProgramRefused(errors)
-    for each in checked.diagnostics:
-        if warned is not None and each.severity is Severity.WARNING:
-            warned(each)
+    for diagnostic in checked.diagnostics:
+        if warned is not None and diagnostic.severity is Severity.WARNING:
+            warned(diagnostic)
     return lower(
         checked.closure,
         skills=_skills(checked.closure.skills, options, settings, given),

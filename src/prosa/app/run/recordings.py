@@ -129,7 +129,7 @@ def _known(replay: Replay, program: str, digest: str, take: int) -> Path | None:
     expected = source / f"{recording_name(program, digest, take)}{SUFFIX}"
     if expected.exists():
         return expected
-    same = [each for each in _recordings(source, program) if each[1] == digest] if take == 1 else []
+    same = [recording for recording in _recordings(source, program) if recording[1] == digest] if take == 1 else []
     if len(same) > 1:
         message = f"{source} has several recordings of `{program}` with this input: {_named(same)}"
         raise CassetteProblem(message, hint="name the file: --replay FILE")

@@ -120,17 +120,17 @@ def _variables(settings: ServerSettings) -> Iterator[tuple[str, str, str]]:
 
 def _by_origin(settings: Settings) -> dict[Origin, ServerSettings]:
     found: dict[Origin, ServerSettings] = {}
-    for written, each in settings.servers.items():
+    for written, server in settings.servers.items():
         try:
             origin = secret_origin(written)
         except ValueError as error:
             raise _refused(written, str(error)) from None
-        for name in each.header_env:
+        for name in server.header_env:
             if not _NAME.match(name) or name.lower() in _OWN:
                 raise _refused(written, f"names {name[:64]!r}, a header that no credential can be sent in")
-            if name.lower() == "authorization" and each.token_env is not None:
+            if name.lower() == "authorization" and server.token_env is not None:
                 raise _refused(written, "has both `token-env` and a header `Authorization`; one of them is enough")
-        found[origin] = each
+        found[origin] = server
     return found
 
 

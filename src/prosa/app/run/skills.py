@@ -74,11 +74,11 @@ def load_skill(
         files = RootedFiles(within or file.parent, size_limit(options.max_size, settings), () if within else (file,))
     text = files.read(file).text
     checked = check_documents([file], files, dialect="skill_md")
-    if errors := [each for each in checked.errors if each.rule in UNREADABLE]:
+    if errors := [error for error in checked.errors if error.rule in UNREADABLE]:
         raise ProgramRefused(errors)
-    for each in checked.diagnostics:
-        if warned is not None and each.severity is Severity.WARNING:
-            warned(each)
+    for diagnostic in checked.diagnostics:
+        if warned is not None and diagnostic.severity is Severity.WARNING:
+            warned(diagnostic)
     folder = files.real(file.parent)
     read = checked.documents[0]
     entries = _entries(read)
@@ -93,19 +93,19 @@ def load_skill(
 
 def _is_classified(folder: Path, files: Sequence[str]) -> bool:
     """Return whether one of the documents beside the skill, which a model may read, is `confidential` or `secret`."""
-    documents = [each for each in files if each.lower().endswith(DOCUMENT_SUFFIXES)]
+    documents = [file for file in files if file.lower().endswith(DOCUMENT_SUFFIXES)]
     return any(looks_classified(text) for _, text in heads(folder, documents))
 
 
 def _modules(folder: Path, scripts: Sequence[str]) -> str:
     """Return the modules that scripts import and that the sandbox does not have, in words; empty where there are
     none."""
-    own = {each.rpartition("/")[2].removesuffix(".py") for each in scripts}
-    own |= {part for each in scripts for part in each.split("/")[:-1]}
+    own = {script.rpartition("/")[2].removesuffix(".py") for script in scripts}
+    own |= {part for script in scripts for part in script.split("/")[:-1]}
     found: dict[str, None] = {}
     for _, text in heads(folder, scripts):
         names = (match["name"] for match in _IMPORT.finditer(text))
-        found |= dict.fromkeys(each for each in names if each not in sys.stdlib_module_names and each not in own)
+        found |= dict.fromkeys(name for name in names if name not in sys.stdlib_module_names and name not in own)
     shown = ", ".join(f"`{each}`" for each in list(found)[:MOST_MODULES])
     more = f" and {len(found) - MOST_MODULES} more" if len(found) > MOST_MODULES else ""
     return f"modules that the sandbox does not have: {shown}{more}" if found else ""
@@ -113,7 +113,7 @@ def _modules(folder: Path, scripts: Sequence[str]) -> str:
 
 def _entries(read: CheckedDocument) -> dict[str, Entry]:
     """Return the fields of the front matter by name."""
-    return {each.key.text: each for each in read.front.fields or ()}
+    return {field.key.text: field for field in read.front.fields or ()}
 
 
 UNREADABLE = frozenset({"yaml-syntax", "unclosed-front-matter", "front-matter-not-a-mapping", "alias-bomb"})
@@ -151,21 +151,21 @@ def skills_program(
             return given
         return load_skill(given, options, settings, warned=warned, within=within)
 
-    loaded = [load(each) for each in offered]
+    loaded = [load(path) for path in offered]
     first = None if chosen is None else load(chosen)
     if first is not None:
-        loaded = [each for each in loaded if each.skill.folder != first.skill.folder]
+        loaded = [skill for skill in loaded if skill.skill.folder != first.skill.folder]
         loaded.insert(0, replace(first, skill=replace(first.skill, chosen=True)))
     require_names(loaded)
     default = options.default_model or settings.model_name or DEFAULT_MODEL
     return lower(
-        [each.skill for each in loaded],
+        [skill.skill for skill in loaded],
         model_name=options.model_name or options.here_name or default,
         limits=replace(Limits(), **(limits_in(settings) | limits_in(options))),
         output=options.output_schema if output is None else output,
         python=python,
         file="" if first is None else first.path.name,
-        classified=any(each.classified for each in loaded),
+        classified=any(skill.classified for skill in loaded),
     )
 
 
@@ -187,7 +187,7 @@ def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> 
     named = tuple(named)
     places = dict.fromkeys(each for path in named for each in skills_in(path))
     known = (load_skill(place, options, settings) for place in places)
-    loaded = {each.skill.folder: each for each in known if each.offered or each.path.parent in named}
+    loaded = {skill.skill.folder: skill for skill in known if skill.offered or skill.path.parent in named}
     require_names(tuple(loaded.values()))
     return tuple(loaded.values())
 
@@ -195,11 +195,11 @@ def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> 
 def require_names(skills: Sequence[LoadedSkill]) -> None:
     """Raise `RunError` where two skills have one name: a model could not say which of them it means."""
     known: dict[str, LoadedSkill] = {}
-    for each in skills:
-        other = known.setdefault(each.skill.name, each)
-        if other is not each:
+    for skill in skills:
+        other = known.setdefault(skill.skill.name, skill)
+        if other is not skill:
             raise RunError(
-                f"two skills are named {each.skill.name!r}: {other.path} and {each.path}",
+                f"two skills are named {skill.skill.name!r}: {other.path} and {skill.path}",
                 hint="offer one of them, or rename the other",
             )
 
@@ -211,7 +211,7 @@ def skills_in(folder: Path) -> tuple[Path, ...]:
         return (folder,)
     if not folder.is_dir():
         raise FileProblem(folder, "missing", "no such skill or folder of skills")
-    found = tuple(sorted(each for each in folder.iterdir() if each.is_dir() and is_skill(each)))
+    found = tuple(sorted(path for path in folder.iterdir() if path.is_dir() and is_skill(path)))
     if not found:
         raise FileProblem(folder, "missing", f"holds no skill: neither it nor a folder in it has a {SKILL_FILE}")
     return found

@@ -128,7 +128,7 @@ class CallRuns(Struct):
         options = journals.options
         assert options is not None
         before = await self._earlier(journals, options.resume) if options.resume is not None else ()
-        earlier = next((each for each in before if each.job == job.name), None)
+        earlier = next((record for record in before if record.job == job.name), None)
         if earlier is None:
             self._begun += 1
             name = journals.batch if self._begun == 1 else f"{journals.batch}.{self._begun}"
@@ -310,7 +310,7 @@ class Journals(Struct):
     async def find(self, name: str) -> RunRecord | None:
         """Return the run of an id."""
         found = await self.writer_in_use().do(lambda connection: run_of(connection, name))
-        return next((each for each in found if each.id == name), None)
+        return next((record for record in found if record.id == name), None)
 
     async def resume(self, run: RunRecord, *, crashed: bool = False, required: bool = True) -> StoredJournal:
         """Take a run over, with the answers of its earlier processes. Raises `TakenOver`."""
@@ -375,7 +375,7 @@ class Journals(Struct):
         """Return what the run cost and the day of the prices, where that is known without reading a list of prices,
         which takes longer than many a run: the history does it."""
         prices = self._prices = self._prices or KnownPrices(self.environment.settings.prices)
-        if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
+        if not prices.knows_at_once(answered.reported or answered.asked for answered in journal.answered):
             return None, None
         cost = cost_of(journal.answered, prices)
         return (None, None) if cost is None else (float(cost), self.clock.now().date().isoformat())
@@ -423,7 +423,7 @@ def require_same(run: RunRecord, program: Program, input_value: Value) -> None:
             f"run {run.id} started with another input (sha256 {run.input_sha[:12]}, now {digest_of(input_value)[:12]})"
         )
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
-    before, now = [tuple(each) for each in json.loads(run.closure)], list(closure_digests(program))
+    before, now = [tuple(load) for load in json.loads(run.closure)], list(closure_digests(program))
     if before != now:
         hint = "a run can only be resumed unchanged: undo the change, or run from the beginning without --resume"
         raise NotResumed(f"run {run.id} cannot be resumed: {_changed(before, now)} since it began", hint=hint)

@@ -154,7 +154,7 @@ def _require_known(file: ScriptFile, choice: Choice) -> None:
 def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
     """Return what keeps scripts from running: the first error of each, and where no result can be written."""
     path = (file.beside or file.source).path
-    found = {address: f"{path}:{each[0].start.line}: {each[0].message}" for address, each in file.errors.items()}
+    found = {address: f"{path}:{error[0].start.line}: {error[0].message}" for address, error in file.errors.items()}
     if choice.writes and file.beside is None:
         for script in file.scripts:
             why = refusal(script)

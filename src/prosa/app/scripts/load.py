@@ -133,7 +133,11 @@ def _errors(
     unplaced: list[Diagnostic] = []
     starts = [script.fence.span.start for script in scripts]
     for problem in problems:
-        found = [each for each in diagnosed((problem,), source, Policy()) if each.severity is Severity.ERROR]
+        found = [
+            diagnostic
+            for diagnostic in diagnosed((problem,), source, Policy())
+            if diagnostic.severity is Severity.ERROR
+        ]
         index = bisect_right(starts, problem.span.start) - 1
         if index >= 0 and problem.span.start < scripts[index].fence.span.end:
             address = scripts[index].address

@@ -78,7 +78,7 @@ def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Plain]:
     sent = first_messages(job.program, job.input_value)
     facts = facts_of(job.program, preparing.options, preparing.environment, job.row)
     cost = estimate(job.program, first_request(job.program, sent), facts)
-    messages = [{"role": each.role, "content": each.content} for each in sent]
+    messages = [{"role": message.role, "content": message.content} for message in sent]
     schema = job.program.output_schema if job.program.form == "json" else None
     limits = asdict(job.program.limits)
     return {"messages": messages, "output_schema": schema, "limits": limits, "estimate": cost.as_dict()}

@@ -66,7 +66,7 @@ class Writer(Struct, frozen=True):
         """Put results into the document, many in one step where they go together, and return why one is not there."""
         owners, at_once = owners_of(self.file.model), set[int]()
         for is_new in (True, False):
-            group = [each for each in outcomes if (owners.region_of(each.job.script) is None) is is_new]
+            group = [outcome for outcome in outcomes if (owners.region_of(outcome.job.script) is None) is is_new]
             if len(group) > 1 and self._together(group):
                 at_once.update(map(id, group))
         return [None if id(outcome) in at_once else self._refused(outcome) for outcome in outcomes]
@@ -179,7 +179,7 @@ def same_script(before: Sequence[Script], script: Script, after: Sequence[Script
     there are more or fewer of them now."""
     twins = [each for each in before if each.pieces.text == script.pieces.text]
     found = [each for each in after if each.pieces.text == script.pieces.text]
-    at = next((index for index, each in enumerate(twins) if each.line == script.line), None)
+    at = next((index for index, twin in enumerate(twins) if twin.line == script.line), None)
     return found[at] if at is not None and len(found) == len(twins) else None
 
 
@@ -266,9 +266,9 @@ async def run_scripts(
     batches = results.batches = Batches(writer, results.placed) if writer else None
     try:
         async with driving(options, environment, listener=listener, progress=progress, provider=provider) as driver:
-            for each in ready.refused:
-                driver.refuse(each)
-                results.take(ScriptResult(each.name, None, each.error, progress.ended[each.name]))
+            for refused in ready.refused:
+                driver.refuse(refused)
+                results.take(ScriptResult(refused.name, None, refused.error, progress.ended[refused.name]))
             meanwhile = batches.keep_writing if batches else None
             await driver.require_prices(ready.jobs)
 

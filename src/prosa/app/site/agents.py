@@ -114,12 +114,12 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
     source, sections = _parts(view)
     headings: list[Value] = [
         {
-            "level": each.level,
-            "text": each.heading.text,
-            "section": each.anchor,
-            "line": source.position(each.span.start).line,
+            "level": section.level,
+            "text": section.heading.text,
+            "section": section.anchor,
+            "line": source.position(section.span.start).line,
         }
-        for each in sections
+        for section in sections
     ]
     return {**_named(view), "summary": view.summary, "fields": dict(view.fields), "headings": headings}
 
@@ -134,9 +134,9 @@ def links(site: LiveSite, document: str) -> Mapping[str, Value]:
     by_url = site.index.catalogue.by_url
     return {
         **_named(view),
-        "relationships": [_neighbour(each, by_url) for each in found.relationships],
-        "links": [_neighbour(each, by_url) for each in found.links],
-        "backlinks": [_neighbour(each, by_url) for each in found.backlinks],
+        "relationships": [_neighbour(relationship, by_url) for relationship in found.relationships],
+        "links": [_neighbour(link, by_url) for link in found.links],
+        "backlinks": [_neighbour(backlink, by_url) for backlink in found.backlinks],
         "complete": True,
     }
 
@@ -157,7 +157,7 @@ def check(
     if not document:
         group = replace(group, files=TextFiles(SourceText(text[:MOST_TEXT], name), group.files))
     found = _found(group, replace(scope, baseline=scope.baseline if document else None), dialect)[name]
-    return {"path": name if document else None, "diagnostics": [_diagnostic(each, site) for each in found]}
+    return {"path": name if document else None, "diagnostics": [_diagnostic(diagnostic, site) for diagnostic in found]}
 
 
 def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None = None) -> Mapping[str, Value]:
@@ -171,7 +171,7 @@ def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None
         raise UnknownRevision(f"nothing can be compared with the revision {scope.changed_since!r}") from None
     found = _found(changed[0] if changed else group, scope, dialect)
     diagnostics: list[Value] = [
-        {"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items
+        {"path": path, **_diagnostic(item, site)} for path, items in found.items() for item in items
     ]
     return {"path": None, "documents": list(found), "diagnostics": diagnostics}
 
@@ -185,9 +185,9 @@ def _found(group: Group, scope: CheckScope, dialect: DialectName | None) -> Mapp
     """Return the findings in each document of a group that its baseline does not hold."""
     known = _baseline(scope.baseline) if scope.baseline is not None else None
     found: dict[str, list[Diagnostic]] = {path.as_posix(): [] for path in group.paths}
-    for each in Checker.of(CheckOptions(dialect), scope.environ).check(group).diagnostics:
-        if each.path in found:
-            found[each.path].append(each)
+    for diagnostic in Checker.of(CheckOptions(dialect), scope.environ).check(group).diagnostics:
+        if diagnostic.path in found:
+            found[diagnostic.path].append(diagnostic)
     return {path: known.new_in(group.root / path, items) for path, items in found.items()} if known else found
 
 
@@ -198,9 +198,9 @@ def _baseline(path: Path) -> Baseline:
         raise FileProblem(Path(path.name), problem.kind, problem.reason) from None
 
 
-def _diagnostic(each: Diagnostic, site: LiveSite) -> dict[str, Value]:
-    notes: list[Value] = [site.told(note) for note in each.notes]
-    return diagnostic_object(each) | {"message": site.told(each.message), "notes": notes}
+def _diagnostic(diagnostic: Diagnostic, site: LiveSite) -> dict[str, Value]:
+    notes: list[Value] = [site.told(note) for note in diagnostic.notes]
+    return diagnostic_object(diagnostic) | {"message": site.told(diagnostic.message), "notes": notes}
 
 
 def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str, Value]:
@@ -210,7 +210,7 @@ def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str
     rows = site.index.catalogue.rows
     if where:
         asked = Search("", len(rows) or 1, where=where)
-        wanted = {each.row.path for each in published_hits(site, asked)}
+        wanted = {hit.row.path for hit in published_hits(site, asked)}
         rows = tuple(row for row in rows if row.path in wanted)
     rows = tuple(row for row in sorted(rows, key=lambda row: row.path) if row.path > cursor)
     page = rows[:LIST_PAGE]
@@ -272,8 +272,8 @@ def _end(source: SourceText, sections: Sequence[Section], first: int, last: int,
     if (lines.offset(last + 1, 1) if last < lines.count else len(source.text)) - start <= most:
         return last
     fits = max(first, lines.line(start + most) - 1)
-    borders = [source.position(each.span.start).line - 1 for each in sections]
-    return max((each for each in borders if first + (fits - first) // 2 <= each <= fits), default=fits)
+    borders = [source.position(section.span.start).line - 1 for section in sections]
+    return max((border for border in borders if first + (fits - first) // 2 <= border <= fits), default=fits)
 
 
 def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> dict[str, Value]:

@@ -72,7 +72,7 @@ def static_around(near: Neighbourhood | None) -> Neighbourhood | None:
 
 def static_nav(entries: Iterable[Shown]) -> tuple[Shown, ...]:
     """Return the list beside a page, with URLs of static pages."""
-    return tuple(replace(each, url=static_url(each.url), inside=static_nav(each.inside)) for each in entries)
+    return tuple(replace(entry, url=static_url(entry.url), inside=static_nav(entry.inside)) for entry in entries)
 
 
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:
@@ -99,8 +99,8 @@ def write_files(files: Iterable[Built], out: Path, environ: Mapping[str, str], *
         made = compared(((each.path, each.content) for each in files), out)
         return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.too_long), tuple(made.changes))
     with _alone(out, environ), Build(out) as build:
-        for each in files:
-            build.put(each.path, each.content)
+        for file in files:
+            build.put(file.path, file.content)
     return BuildResult(build.written, build.same, build.removed, tuple(build.kept), tuple(build.too_long))
 
 

@@ -123,7 +123,7 @@ def _json(path: str, value: Plain, media_type: str = forms.JSON) -> DiscoveryFil
 def _skills_index(asked: Discovery) -> DiscoveryFile | None:
     if not asked.site.index.catalogue.skills:
         return None
-    return _json(forms.SKILLS_INDEX, forms.skills_index(_row(each) for each in asked.skills.all()))
+    return _json(forms.SKILLS_INDEX, forms.skills_index(_row(skill) for skill in asked.skills.all()))
 
 
 def _api_catalog(asked: Discovery) -> DiscoveryFile | None:

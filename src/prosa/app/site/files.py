@@ -102,9 +102,11 @@ class SiteFiles:
             if place is None:
                 continue
             with os.scandir(place) as entries:
-                found = sorted(entries, key=lambda each: each.name)
-            yield from (f"{folder}{each.name}" for each in found if wanted(each.name) and self._may_list(folder, each))
-            waiting += (f"{folder}{each.name}/" for each in reversed(found) if each.is_dir(follow_symlinks=False))
+                found = sorted(entries, key=lambda entry: entry.name)
+            yield from (
+                f"{folder}{entry.name}" for entry in found if wanted(entry.name) and self._may_list(folder, entry)
+            )
+            waiting += (f"{folder}{entry.name}/" for entry in reversed(found) if entry.is_dir(follow_symlinks=False))
 
     def _may_list(self, folder: str, entry: os.DirEntry[str]) -> bool:
         """Return whether a file in a folder that may be seen may be seen itself."""
@@ -133,7 +135,7 @@ class SiteFiles:
 
     def is_excluded(self, path: str) -> bool:
         """Return whether the user left a path out of the site."""
-        return any(glob_matches(each, path) for each in self._globs)
+        return any(glob_matches(glob, path) for glob in self._globs)
 
     def is_in_vault(self, path: str) -> bool:
         """Return whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
@@ -152,7 +154,7 @@ class SiteFiles:
         if folder:
             inside = inside or self._is_vault(folder.rpartition("/")[0])
         else:
-            inside = inside or any((each / _VAULT).is_dir() for each in place.parents)
+            inside = inside or any((parent / _VAULT).is_dir() for parent in place.parents)
         self._vaults[folder] = (now, inside)
         return inside
 

@@ -48,18 +48,20 @@ class MetaFiles(Struct):
 
     def of(self, scan: Scan) -> tuple[FieldMetaFile, ...]:
         """Return the meta files among the documents that were found."""
-        candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
-        self._known = {each.path: self._read(each) for each in candidates}
+        candidates = [
+            document for document in scan.documents if document.hint == "magi" or document.path.lower().endswith(SUFFIX)
+        ]
+        self._known = {candidate.path: self._read(candidate) for candidate in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
 
-    def _read(self, each: FoundDocument) -> tuple[Stamp, FieldMetaFile | None]:
-        known = self._known.get(each.path)
-        if known is not None and known[0] == each.stamp:
+    def _read(self, document: FoundDocument) -> tuple[Stamp, FieldMetaFile | None]:
+        known = self._known.get(document.path)
+        if known is not None and known[0] == document.stamp:
             return known
-        return each.stamp, self._meta(each)
+        return document.stamp, self._meta(document)
 
-    def _meta(self, each: FoundDocument) -> FieldMetaFile | None:
-        place = Path(each.place)
+    def _meta(self, document: FoundDocument) -> FieldMetaFile | None:
+        place = Path(document.place)
         try:
             data = self.files.data(place)
             if _GLOBS.encode() not in data:  # as good as every document
@@ -67,20 +69,20 @@ class MetaFiles(Struct):
             source = SourceText(decode(place, data), str(place), "")
         except FileProblem:
             return None
-        reading = open_document(source, Hints(glob="magi" if each.hint == "magi" else None))
+        reading = open_document(source, Hints(glob="magi" if document.hint == "magi" else None))
         model = reading.model_of(MAGI)
         globs = model.fields.texts(_GLOBS) if model is not None else ()
         if not globs:
             return None
-        self._said[each.path] = MetaFile(PurePosixPath(each.path), globs, reading.front_matter or {})
-        return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
+        self._said[document.path] = MetaFile(PurePosixPath(document.path), globs, reading.front_matter or {})
+        return MetaFile(PurePosixPath(document.path), tuple(globs), by_name(_rows(reading)))
 
     def inherited(
         self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]
     ) -> dict[str, Inherited[Value]]:
         """Return what a document at ``path`` inherits, as far as it may be ``shown``: unpublished meta files are never
         revealed (X33, X23)."""
-        metas = [each for name, (_, meta) in self._known.items() if meta and (each := self._said.get(name))]
+        metas = [file for name, (_, meta) in self._known.items() if meta and (file := self._said.get(name))]
         found = inherited_by(reading, path, metas) if metas else {}
         open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
         return {name: each for name, each in found.items() if str(each.by) in open_}
@@ -88,7 +90,7 @@ class MetaFiles(Struct):
 
 def facets_of_meta_file(path: str, meta_files: Sequence[FieldMetaFile]) -> Facets | None:
     """Return the facets of a meta file itself, with what it inherits; None if there is none at the path."""
-    meta = next((each for each in meta_files if str(each.path) == path), None)
+    meta = next((file for file in meta_files if str(file.path) == path), None)
     if meta is None:
         return None
     fields = effective_fields(meta.fields, meta.path, meta_files)

@@ -237,7 +237,7 @@ class LiveSite:
         url = row.url if row is not None else url_of(path, own_id, self.options.layout, stands=self._stands(path))
         actions = self.options.actions(reading, path) if self.options.actions is not None else ()
         links = typed_links(self.index, path) if reading.name != "mdh" and row is not None else ()
-        links = links if names is None else tuple(each for each in links if each.target in names)
+        links = links if names is None else tuple(link for link in links if link.target in names)
         return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, inherited=inherited)
 
     def _stands(self, path: str) -> bool:

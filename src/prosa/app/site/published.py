@@ -91,7 +91,7 @@ class PublishedGroup(Group, frozen=True, kw_only=True):
 
     def beside(self) -> tuple[Sequence[Path], bool]:
         """Return the published documents, and whether these are all."""
-        found = [Path(each) for each in islice(_documents(self.site), MAX_BESIDE + 1)]
+        found = [Path(document) for document in islice(_documents(self.site), MAX_BESIDE + 1)]
         return found[:MAX_BESIDE], len(found) <= MAX_BESIDE
 
     def file_names(self) -> dict[str, str]:
@@ -139,8 +139,10 @@ def unpublished(site: LiveSite, program: Program) -> Iterator[str]:
 def as_published(site: LiveSite, program: Program) -> Program:
     """Return a program that names no file of its skills but published ones, for readers who do not run it."""
     shown = (
-        replace(each, scripts=(), files=tuple(file for file in each.files if site.has(_below(site, each.folder, file))))
-        for each in program.skills
+        replace(
+            skill, scripts=(), files=tuple(file for file in skill.files if site.has(_below(site, skill.folder, file)))
+        )
+        for skill in program.skills
     )
     return replace(program, skills=tuple(shown)) if program.skills else program
 

@@ -141,7 +141,7 @@ class FolderSkills(Struct, frozen=True):
         if (self.root / SKILL_FILE).is_file():
             yield ""
             return
-        yield from sorted(each.name for each in self.root.iterdir() if (each / SKILL_FILE).is_file())
+        yield from sorted(path.name for path in self.root.iterdir() if (path / SKILL_FILE).is_file())
 
     def stamps(self, folder: str) -> Mapping[str, Stamp | None]:
         """Return the files below the folder."""
@@ -194,7 +194,7 @@ class Skills(Struct):
 
     def named(self, name: str) -> PublishedSkill | None:
         """Return the skill of a name."""
-        return next((each for each in self.all() if each.name == name), None)
+        return next((skill for skill in self.all() if skill.name == name), None)
 
     def current(self, name: str) -> PublishedSkill | None:
         """Return the skill of a name in its present state; None where there is none (any more)."""
@@ -229,7 +229,7 @@ class Skills(Struct):
 
     def file(self, skill: PublishedSkill, path: str) -> bytes | None:
         """Return the present bytes of a file of a skill; None where there is none."""
-        if all(each.path != path for each in skill.files):
+        if all(file.path != path for file in skill.files):
             return None
         try:
             if path not in self.source.stamps(skill.folder):
@@ -250,7 +250,7 @@ class Skills(Struct):
                 self._tell(folder, f"{found[each.skill.name].folder or '.'!r} has its name, {each.skill.name!r}")
             else:
                 found[each.skill.name] = each.skill
-        return tuple(sorted(found.values(), key=lambda each: each.name))
+        return tuple(sorted(found.values(), key=lambda skill: skill.name))
 
     def _skill(self, folder: str) -> _Seen:
         known = self._seen.get(folder)
@@ -290,7 +290,7 @@ def read_skill(
 
 def _require_size(stamps: Mapping[str, Stamp | None]) -> None:
     require_files(stamps)
-    total = sum(each.size for each in stamps.values() if each is not None)
+    total = sum(stamp.size for stamp in stamps.values() if stamp is not None)
     if len(stamps) > MOST_FILES or total > MOST_BYTES:
         raise SkillProblem(f"it has more than {MOST_FILES} files, or more than {MOST_BYTES // 2**20} MiB")
 

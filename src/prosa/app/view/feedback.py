@@ -30,7 +30,7 @@ def test_with_feedback(place: StorePlace, name: str) -> tuple[ShownTest, tuple[s
     `StoreProblem`."""
     shown, troubles = shown_test(place, name), list[str]()
     found = known_feedback(shown.report, notice=troubles.append, files=shown.files)
-    return replace(shown, feedback=found), tuple(each.removeprefix("warning: ") for each in troubles)
+    return replace(shown, feedback=found), tuple(trouble.removeprefix("warning: ") for trouble in troubles)
 
 
 def save_feedback(place: StorePlace, name: str, path: str, case: str, feedback: Feedback) -> FeedbackFile:
@@ -53,5 +53,5 @@ def save_feedback(place: StorePlace, name: str, path: str, case: str, feedback: 
 
 
 def _cases(shown: ShownTest, path: str) -> list[str]:
-    suites = [each for each in shown.report.suites if each.path == path]
+    suites = [suite for suite in shown.report.suites if suite.path == path]
     return list(dict.fromkeys(case.case.name for suite in suites for case in suite.cases))

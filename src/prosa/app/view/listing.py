@@ -70,16 +70,16 @@ def one_listed(place: StorePlace, kind: RecordKind, name: str, prices: PricesOf)
     with reading_store(place) as connection:
         if connection is None:
             return None
-        found = [each for each in _named(connection, place, kind, name) if each.id == name]
+        found = [record for record in _named(connection, place, kind, name) if record.id == name]
         return next(iter(_with_money(connection, found, prices)), None)
 
 
 def _named(connection: Database, place: StorePlace, kind: RecordKind, name: str) -> list[ListedRecord]:
     if kind == "batch":
-        return [_batch_line(each) for each in statuses(place, connection, batches.batch_of(connection, name))]
+        return [_batch_line(status) for status in statuses(place, connection, batches.batch_of(connection, name))]
     if kind == "test":
         return _test_lines(connection, tests_as_they_are(tests.test_of(connection, name), place))
-    return [_run_line(each) for each in as_they_are(runs.run_of(connection, name), place)]
+    return [_run_line(record) for record in as_they_are(runs.run_of(connection, name), place)]
 
 
 def _key(record: ListedRecord) -> tuple[str, str]:
@@ -127,19 +127,21 @@ def _run_line(run: RunRecord) -> ListedRecord:
 
 def _with_money(connection: Database, page: Sequence[ListedRecord], prices: PricesOf) -> list[ListedRecord]:
     """Return the lines with what runs have taken so far, and what that costs where it is not known yet."""
-    open_ones = [each.id for each in page if each.kind == "run" and (each.cost is None or each.condition == "running")]
+    open_ones = [
+        record.id for record in page if record.kind == "run" and (record.cost is None or record.condition == "running")
+    ]
     calls = runs.model_calls(connection, open_ones)
-    return [_as_it_goes(each, calls[each.id], prices) if each.id in calls else each for each in page]
+    return [_as_it_goes(record, calls[record.id], prices) if record.id in calls else record for record in page]
 
 
 def _as_it_goes(line: ListedRecord, calls: Sequence[CallRecord], prices: PricesOf) -> ListedRecord:
     if not calls:
         return line
-    scripted = any(each.service is None for each in calls)
+    scripted = any(call.service is None for call in calls)
     return replace(
         line,
         calls=len(calls),
-        tokens=sum(each.input_tokens + each.output_tokens for each in calls),
+        tokens=sum(call.input_tokens + call.output_tokens for call in calls),
         cost=cost_of_calls(calls, prices, remote=True),
         model=f"{line.model} (scripted)" if scripted else line.model,
     )
@@ -148,7 +150,9 @@ def _as_it_goes(line: ListedRecord, calls: Sequence[CallRecord], prices: PricesO
 def _tests(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
     wanted = TestFilter(chosen.since or None, chosen.text or None, _CHUNK, chosen.program or None, chosen.below)
     while found := tests.tests(connection, wanted):
-        meant = [each for each in tests_as_they_are(found, place) if chosen.condition in (None, _test_condition(each))]
+        meant = [
+            record for record in tests_as_they_are(found, place) if chosen.condition in (None, _test_condition(record))
+        ]
         yield from _test_lines(connection, meant)
         if len(found) < _CHUNK:
             return
@@ -162,16 +166,16 @@ def _test_condition(test: TestRecord) -> Condition:
 
 
 def _test_lines(connection: Database, found: Sequence[TestRecord]) -> list[ListedRecord]:
-    suites = tests.suites_of(connection, [each.id for each in found])
-    return [_test_line(each, suites[each.id]) for each in found]
+    suites = tests.suites_of(connection, [record.id for record in found])
+    return [_test_line(record, suites[record.id]) for record in found]
 
 
 def _test_line(test: TestRecord, suites: Sequence[SuiteRow]) -> ListedRecord:
-    labels = ", ".join(dict.fromkeys(each.label for each in suites if each.label))
+    labels = ", ".join(dict.fromkeys(suite.label for suite in suites if suite.label))
     return ListedRecord(
         "test",
         test.id,
-        ", ".join(dict.fromkeys(each.path for each in suites)),
+        ", ".join(dict.fromkeys(suite.path for suite in suites)),
         _test_condition(test),
         test.started,
         labels,
@@ -186,7 +190,7 @@ def _test_line(test: TestRecord, suites: Sequence[SuiteRow]) -> ListedRecord:
 
 
 def _batches(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
-    found = (each for each in batches.batches(connection) if _is_meant(each, chosen))
+    found = (batch for batch in batches.batches(connection) if _is_meant(batch, chosen))
     for status in statuses(place, connection, found):
         line = _batch_line(status)
         if chosen.condition in (None, line.condition):
@@ -199,7 +203,7 @@ def _is_meant(batch: BatchRecord, chosen: RecordFilter) -> bool:
     return (
         (not chosen.program or program == chosen.program)
         and batch.created >= chosen.since
-        and any(chosen.text.lower() in each.lower() for each in texts)
+        and any(chosen.text.lower() in text.lower() for text in texts)
         and (chosen.below is None or (batch.created, batch.id) < chosen.below)
     )
 

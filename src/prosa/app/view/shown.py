@@ -32,15 +32,15 @@ class BatchWithRows(Struct, frozen=True):
 def shown_run(place: StorePlace, name: str, prices: PricesOf) -> RunWithCalls:
     """Return the run of an id, with what it has taken so far. Raises `NotResumed`, `StoreProblem`."""
     found = next(each for each in one(place, name) if each.run.id == name)
-    run, made = found.run, [each for each in found.calls if each.state == "answered"]
-    asked = [each for each in made if each.kind == "model"]
+    run, made = found.run, [call for call in found.calls if call.state == "answered"]
+    asked = [record for record in made if record.kind == "model"]
     if run.state in ("open", "interrupted"):
         run = replace(
             run,
             calls=len(asked),
-            tools=sum(each.kind not in ("model", "program") for each in made),
-            input_tokens=sum(each.input_tokens for each in asked),
-            output_tokens=sum(each.output_tokens for each in asked),
+            tools=sum(record.kind not in ("model", "program") for record in made),
+            input_tokens=sum(record.input_tokens for record in asked),
+            output_tokens=sum(record.output_tokens for record in asked),
         )
     cost = run.cost if run.cost is not None or not asked else cost_of_calls(asked, prices, remote=True)
     return RunWithCalls(replace(run, cost=cost), found.calls)

@@ -127,7 +127,7 @@ def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply]
     if args.form == "json":
         from prosa.cli.run.delivery import as_json
 
-        console.out(as_json({"file": str(args.file), "replies": [_data(each) for each in replies]}))
+        console.out(as_json({"file": str(args.file), "replies": [_data(reply) for reply in replies]}))
     elif lost or not (on_terminal and live):
         text = as_text(replies)
         console.out(shown(text) if on_terminal else text, end="")
@@ -137,7 +137,7 @@ def as_text(replies: Sequence[Reply]) -> str:
     """Return one reply as it is; several below their names. Ends with a line feed."""
     if len(replies) == 1:
         return _ended(replies[0].text)
-    return "\n".join(f"{_title(each)}\n\n{_ended(each.text)}" for each in replies)
+    return "\n".join(f"{_title(reply)}\n\n{_ended(reply.text)}" for reply in replies)
 
 
 def _title(reply: Reply) -> str:

@@ -137,7 +137,7 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
     else:
         data = progress.together(args.file.name, failure).as_dict()
         scripts = cast("list[dict[str, Value]]", data.pop("scripts"))
-        replies = [{"reply": each.pop("script"), **each} for each in scripts]
+        replies = [{"reply": script.pop("script"), **script} for script in scripts]
         console.err(as_json({**data, "replies": replies}))
 
 

@@ -102,7 +102,7 @@ def tour_letters(console: Console) -> int:
 
 
 def _write(folder: Path, rows: Sequence[Plain]) -> None:
-    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in rows), encoding="utf-8")
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
 def _batch_in(folder: Path) -> Subject:

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if without is None:
         tour_model(screen, progress=not args.no_progress)
     tour_corpus(screen)
-    program, given = (near(FOLDER / each, console) for each in (PROGRAM, INPUT))
+    program, given = (near(FOLDER / path, console) for path in (PROGRAM, INPUT))
     screen.err(PROGRAMS.format(program=program))
     with TemporaryDirectory() as name, chdir(FOLDER):
         show(screen, "check", PROGRAM.name)

@@ -41,7 +41,7 @@ class Folded(io.TextIOBase):
     def write(self, text: str, /) -> int:
         """Write the text, its long lines as several."""
         whole, end, rest = text.rpartition("\n")
-        lines = (line for each in whole.split("\n") for line in fold(each, self.width)) if end else ()
+        lines = (line for part in whole.split("\n") for line in fold(part, self.width)) if end else ()
         self.stream.write("".join(f"{line}\n" for line in lines) + rest)
         return len(text)
 

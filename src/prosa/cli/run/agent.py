@@ -67,9 +67,9 @@ def _lines(made: AgentRun) -> Iterator[str]:
     yield f"{trace.agent} {trace.version}, {trace.model or 'its own model'}: {', '.join(took)}, {trace.seconds:.1f} s"
     listed = "not seen" if trace.listed is None else ", ".join(trace.listed) or "none"
     yield f"skills listed: {listed}; loaded: {', '.join(trace.loaded) or 'none'}"
-    for each in trace.changes:
-        yield f"{each.kind} {safe(each.path)} ({each.size:,} bytes)"
-        yield from (f"  {safe(line)}" for line in each.diff.splitlines()[2:] if each.is_text)
+    for change in trace.changes:
+        yield f"{change.kind} {safe(change.path)} ({change.size:,} bytes)"
+        yield from (f"  {safe(line)}" for line in change.diff.splitlines()[2:] if change.is_text)
     if made.kept is not None:
         yield f"the workspace is in {made.kept}"
     yield from (f"not seen, or not held: {each}" for each in trace.unseen)

@@ -238,7 +238,7 @@ def _report(console: Console, job: Job, progress: Progress, failure: str | None)
 
 def _priced(summary: Summary) -> str:
     """Return the model whose price would be needed, and where it answered."""
-    service = next((each.service for each in summary.answered if each.service), None)
+    service = next((answered.service for answered in summary.answered if answered.service), None)
     return f"{summary.model_name}{f' at {service}' if service else ''}"
 
 

@@ -193,7 +193,7 @@ def _skill_help(path: Path, program: Program) -> list[str]:
     lines += ["The request is text: words, request=…, --input @FILE, or a pipe. The answer is text, or what"]
     lines += ["--output-schema FILE says."]
     if skill.scripts:
-        lines += ["", "scripts, which run in the sandbox:", *(f"  {each}" for each in skill.scripts)]
+        lines += ["", "scripts, which run in the sandbox:", *(f"  {script}" for script in skill.scripts)]
     if skill.unavailable:
         lines += ["", "requirements that are not met here:", *(f"  {each}" for each in skill.unavailable)]
     return [*lines, "", "Flags of the command itself: prosa run --help"]
@@ -226,7 +226,7 @@ def input_fields(console: Console, argv: Sequence[str]) -> tuple[InputField, ...
 
 
 def _usage(fields: tuple[InputField, ...]) -> str:
-    return " ".join(f"{each.name}=…" if each.required else f"[{each.name}=…]" for each in fields)
+    return " ".join(f"{field.name}=…" if field.required else f"[{field.name}=…]" for field in fields)
 
 
 def _about(field: InputField) -> str:

@@ -40,9 +40,9 @@ def chat_text(found: Imported) -> str:
     """Return the chat. It ends with an empty message of the user if no message is left to answer."""
     lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
     blocks = ["\n".join(lines)] if lines else []
-    said = [each for each in found.messages if each.content.strip()]
-    blocks += [f"{heading(each.role, each.name)}\n\n{escaped(each.content)}" for each in said]
-    spoken = [each for each in said if not each.role.startswith("_")]
+    said = [message for message in found.messages if message.content.strip()]
+    blocks += [f"{heading(message.role, message.name)}\n\n{escaped(message.content)}" for message in said]
+    spoken = [message for message in said if not message.role.startswith("_")]
     end = "" if spoken and spoken[-1] is said[-1] and spoken[-1].role == "user" else f"{heading('user')}\n\n"
     return "\n\n".join([*blocks, end]) if end else "\n\n".join(blocks) + "\n"
 
@@ -60,5 +60,8 @@ def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
 def named(messages: Iterable[NewMessage]) -> tuple[NewMessage, ...]:
     """Return the messages with names that a heading can carry; others are reduced, two names staying two."""
     found = tuple(messages)
-    reduced = wire_names(each.name for each in found if each.name and not _NAME.fullmatch(each.name))
-    return tuple(NewMessage(each.role, each.content, reduced.get(each.name or "", each.name or None)) for each in found)
+    reduced = wire_names(message.name for message in found if message.name and not _NAME.fullmatch(message.name))
+    return tuple(
+        NewMessage(message.role, message.content, reduced.get(message.name or "", message.name or None))
+        for message in found
+    )

@@ -23,7 +23,7 @@ def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
     system = None
     for part in _parts(messages):
         rows.append(_row(part, model_name, system))
-        system = next((each.content for each in reversed(part) if each.role == "system"), system)
+        system = next((message.content for message in reversed(part) if message.role == "system"), system)
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -49,7 +49,7 @@ def rows_of(data: Value) -> Imported:
         found, said = _messages(number, row, system)
         messages += found
         notes += said
-        system = next((each.content for each in reversed(found) if each.role == "system"), system)
+        system = next((message.content for message in reversed(found) if message.role == "system"), system)
     models = {row["model"] for row in rows if isinstance(row.get("model"), str)}
     settings = known_settings({"model": models.pop()}) if len(models) == 1 else {}
     return Imported(named(messages), settings, tuple(notes))
@@ -68,7 +68,7 @@ def _parts(messages: Sequence[NewMessage]) -> Iterator[list[NewMessage]]:
 
 
 def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None) -> dict[str, Value]:
-    texts = {role: [each.content for each in part if each.role == role] for role in _KEYS}
+    texts = {role: [message.content for message in part if message.role == role] for role in _KEYS}
     row: dict[str, Value] = {
         "model": model_name,
         "prompt": "\n\n".join(texts["user"]),
@@ -76,7 +76,7 @@ def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None)
         "response": "\n\n".join(texts["assistant"]) or None,
     }
     if list(_messages_of_row(row, system)) != list(part):
-        row["messages"] = [as_data(each) for each in part]
+        row["messages"] = [as_data(message) for message in part]
     return row
 
 

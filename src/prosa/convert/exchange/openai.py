@@ -23,7 +23,7 @@ _TEXTS = ("text", "input_text", "output_text")
 
 def export(messages: Sequence[NewMessage]) -> str:
     """Return the messages as a JSON list with a final line feed."""
-    return json.dumps([as_data(each) for each in messages], ensure_ascii=False, indent=2) + "\n"
+    return json.dumps([as_data(message) for message in messages], ensure_ascii=False, indent=2) + "\n"
 
 
 def as_data(message: NewMessage) -> dict[str, Value]:

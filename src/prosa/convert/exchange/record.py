@@ -26,9 +26,9 @@ UNKNOWN = "unknown"
 
 def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
     """Return the record. ``subject`` is the title of the chat; the summary is the first line of the user."""
-    asked = [each for each in messages if each.role == "user"]
+    asked = [message for message in messages if message.role == "user"]
     first = asked[0].content if asked else ""
-    names = [each.name for each in asked if each.name]
+    names = [message.name for message in asked if message.name]
     title = _one_line(subject) or "Conversation"
     header: dict[str, Value] = {
         "doc_summary": _one_line(first)[:MAX_SUMMARY].rstrip() or "A conversation",

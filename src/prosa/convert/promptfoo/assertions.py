@@ -176,7 +176,7 @@ def _word(asserted: _Asserted, found: Wanted) -> bool:
         return bool(words.setdefault("equals", str(value)) == str(value))
     if kind in ("contains", "contains-all"):
         known = words.get("contains", [])
-        words["contains"] = [*known, *(each for each in _texts(value) if each not in known)]
+        words["contains"] = [*known, *(text for text in _texts(value) if text not in known)]
         return True
     if "matches" in words or kind not in _PATTERNS:
         return False
@@ -198,7 +198,7 @@ def _texts(value: Value) -> list[str]:
 
 
 def _escaped(value: Value) -> str:
-    return "|".join(re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", each) for each in _texts(value))
+    return "|".join(re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text) for text in _texts(value))
 
 
 _PATTERNS: Mapping[str, Callable[[Value], str]] = {
@@ -256,7 +256,7 @@ def _words(asserted: _Asserted) -> str:
     value = asserted.value
     least, most = (value.get("min"), value.get("max")) if isinstance(value, dict) else (value, value)
     bounds = [each for each in (least, most) if each is not None]
-    if not bounds or not all(regex(r"[0-9]+").fullmatch(str(each)) for each in bounds):
+    if not bounds or not all(regex(r"[0-9]+").fullmatch(str(bound)) for bound in bounds):
         raise _Lost("it has no number")
     left, right = (f"{least} <= " if least is not None else "", f" <= {most}" if most is not None else "")
     return f"{left}len(text.split()){right}"
@@ -264,13 +264,13 @@ def _words(asserted: _Asserted) -> str:
 
 _CONDITIONS: Mapping[str, Callable[[_Asserted], str]] = {
     "equals": _equal,
-    "contains": lambda each: _all(each, "each in text"),
-    "contains-all": lambda each: _all(each, "each in text"),
-    "contains-any": lambda each: _all(each, "each in text", "any"),
-    "icontains": lambda each: _all(each, "each.lower() in text.lower()"),
-    "icontains-all": lambda each: _all(each, "each.lower() in text.lower()"),
-    "icontains-any": lambda each: _all(each, "each.lower() in text.lower()", "any"),
-    "starts-with": lambda each: _all(each, "text.startswith(each)"),
+    "contains": lambda asserted: _all(asserted, "each in text"),
+    "contains-all": lambda asserted: _all(asserted, "each in text"),
+    "contains-any": lambda asserted: _all(asserted, "each in text", "any"),
+    "icontains": lambda asserted: _all(asserted, "each.lower() in text.lower()"),
+    "icontains-all": lambda asserted: _all(asserted, "each.lower() in text.lower()"),
+    "icontains-any": lambda asserted: _all(asserted, "each.lower() in text.lower()", "any"),
+    "starts-with": lambda asserted: _all(asserted, "text.startswith(each)"),
     "regex": _regex,
     "is-json": _is_json,
     "contains-json": _contains_json,
@@ -318,9 +318,9 @@ def _example(each: Mapping[str, Value], found: Wanted) -> None:
 
 def check_code(checks: Sequence[str]) -> str:
     """Return a check in Python of these statements."""
-    body = "\n".join(f"    {line}" if line else "" for each in checks for line in each.splitlines())
-    helpers = _HELPERS if any("data(" in each for each in checks) else ""
-    helpers += _JUDGED if any("judged(" in each for each in checks) else ""
+    body = "\n".join(f"    {line}" if line else "" for check in checks for line in check.splitlines())
+    helpers = _HELPERS if any("data(" in check for check in checks) else ""
+    helpers += _JUDGED if any("judged(" in check for check in checks) else ""
     modules = "import json\n" + ("import re\n" if "re." in body else "")
     text = "    text = output if isinstance(output, str) else json.dumps(output)\n"
     return f"{modules}\n{helpers}def check(input, output, calls):\n{text}{body}\n    return True\n"
@@ -378,14 +378,14 @@ def _ask(asserted: _Asserted, found: Wanted, log: Log) -> None:
     if file_of(asserted.value) is not None:
         raise _Lost("it is code, which is not run")
     texts = _texts(asserted.value) if "{}" in form else [""]
-    questions = [form.replace("{}", each.strip()) for each in texts]
+    questions = [form.replace("{}", text.strip()) for text in texts]
     if asserted.negated:
-        questions = [f"This does not hold: {each}" for each in questions]
+        questions = [f"This does not hold: {question}" for question in questions]
     if not own or asserted.negated:
         log.add("guessed", asserted.pointer, f"`{asserted.kind}` is a question for the grader", "grade")
     if asserted.threshold is not None:
         log.add("lost", f"{asserted.pointer}/threshold", "the grader says yes or no, and gives no score")
-    found.grade += [each for each in questions if each not in found.grade]
+    found.grade += [question for question in questions if question not in found.grade]
 
 
 _ELSEWHERE = "promptfoo asks a service of its own for it; ask the grader instead (`text grade`)"

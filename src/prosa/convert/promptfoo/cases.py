@@ -93,7 +93,7 @@ _LOST = {
 
 def _name(test: Mapping[str, Value], variables: Mapping[str, Value], named: dict[str, None]) -> str:
     """Return the name of a case: its description, else its only short variable, else its number."""
-    texts = [each for each in variables.values() if isinstance(each, str)]
+    texts = [variable for variable in variables.values() if isinstance(variable, str)]
     text = test.get("description")
     if not isinstance(text, str) or not text.strip():
         text = texts[0] if len(variables) == len(texts) == 1 and len(texts[0]) <= _MAX_NAME else ""
@@ -227,7 +227,7 @@ def shorthand(text: str) -> Value:
         )
     kind, value = match["type"], match["value"]
     several = kind.removeprefix("not-").removeprefix("i") in ("contains-any", "contains-all")
-    found: dict[str, Value] = {"type": kind, "value": [each.strip() for each in _cells(value)] if several else value}
+    found: dict[str, Value] = {"type": kind, "value": [cell.strip() for cell in _cells(value)] if several else value}
     return found | ({"threshold": float(match["threshold"])} if match["threshold"] else {})
 
 
@@ -322,7 +322,7 @@ def _combined(
 
 
 def _is_tried(values: list[Value]) -> bool:
-    return bool(values) and all(isinstance(each, str | int | float) for each in values)
+    return bool(values) and all(isinstance(value, str | int | float) for value in values)
 
 
 def _filled(values: dict[str, Value], variables: Mapping[str, tuple[str, Value]], log: Log) -> dict[str, Value]:

@@ -41,9 +41,9 @@ def prompts_of(config: Mapping[str, Value], log: Log) -> list[Prompt]:
         return [Prompt("", "", "{{ .prompt }}\n")]
     listed = given if isinstance(given, list) else [given]
     found = [
-        each
+        prompt
         for at, one in enumerate(listed)
-        for each in _prompts(one, f"/prompts/{at}" if isinstance(given, list) else "/prompts", log)
+        for prompt in _prompts(one, f"/prompts/{at}" if isinstance(given, list) else "/prompts", log)
     ]
     if len(found) > MAX_PROMPTS:
         log.add("lost", "/prompts", f"there are more than {MAX_PROMPTS} prompts; the others are left out")
@@ -91,7 +91,7 @@ def _in_file(path: str, log: Log) -> list[str]:
     found = str(content_of(path, log))
     if path.endswith(".md"):
         return [found]
-    return [each.strip("\n") for each in regex(r"(?m)^---[ \t]*$").split(found) if each.strip()]
+    return [part.strip("\n") for part in regex(r"(?m)^---[ \t]*$").split(found) if part.strip()]
 
 
 def _prompt(text: str, label: str, pointer: str, log: Log) -> Prompt:
@@ -103,7 +103,7 @@ def _prompt(text: str, label: str, pointer: str, log: Log) -> Prompt:
         log.add("guessed", pointer, "the messages are the text of one prompt", "the body")
     if len(messages) == 1:
         return Prompt(pointer, label, _template(messages[0].text, pointer, log))
-    said = tuple(Said(_template(each.text, pointer, log), each.role) for each in messages)
+    said = tuple(Said(_template(message.text, pointer, log), message.role) for message in messages)
     return Prompt(pointer, label, guarded(chat_body(said)))
 
 
@@ -162,7 +162,7 @@ def program_of(prompt: Prompt, name: str, about: str, cases: Sequence[Draft], ou
 
 def unwritten(cases: Sequence[Draft]) -> Prompt:
     """Return a prompt for a person to write, which shows all variables."""
-    names = dict.fromkeys(name for each in cases for name in each.variables)
+    names = dict.fromkeys(name for case in cases for name in case.variables)
     shown_names = [name for name in names if regex(r"[A-Za-z_]\w*").fullmatch(name) and name.isascii()]
     lines = "\n".join(f"{name}: {{{{ .{name} }}}}" for name in shown_names)
     return Prompt("/prompts", "", f"Write the prompt here.\n\n{lines}\n")
@@ -174,10 +174,10 @@ def _input(prompt: Prompt, cases: Sequence[Draft]) -> Value:
     properties: dict[str, Value] = {}
     required: list[Value] = []
     for name, schema in taken_by(Template(prompt.template)).items():
-        values = [each.variables[name] for each in cases if name in each.variables]
+        values = [case.variables[name] for case in cases if name in case.variables]
         accepts = Schema(schema)
-        if not schema or any(next(iter(accepts.problems(each)), None) is not None for each in values):
-            kinds: list[Value] = list(dict.fromkeys(_kind(each) for each in values)) or ["string"]
+        if not schema or any(next(iter(accepts.problems(value)), None) is not None for value in values):
+            kinds: list[Value] = list(dict.fromkeys(_kind(value) for value in values)) or ["string"]
             schema = {"type": kinds if len(kinds) > 1 else kinds[0]}
         if len(values) == len(cases):
             required.append(name)

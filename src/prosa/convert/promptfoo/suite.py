@@ -86,7 +86,7 @@ _TOLD = {"prompts", "tests", "scenarios", "providers", "targets", "redteam", "de
 def _no_case(config: Mapping[str, Value], log: Log) -> tuple[str, int, str]:
     if "redteam" in config and not config.get("tests"):
         return "its tests are attacks that promptfoo makes with a service (`redteam`); there is no case here", 0, ""
-    why = next((each.message for each in log.items if each.level == "lost"), "it has no test")
+    why = next((item.message for item in log.items if item.level == "lost"), "it has no test")
     return f"there is no case in it that can be converted: {why}", 0, "write the tests into it as a list, or as CSV"
 
 
@@ -176,7 +176,7 @@ def _is_schema(schema: dict[str, Value]) -> bool:
         problems = check_schema_shape(node_of(schema))
     except SchemaError:
         return False
-    return schema.get("type") == "object" and not any(each.rule == "bad-schema" for each in problems)
+    return schema.get("type") == "object" and not any(problem.rule == "bad-schema" for problem in problems)
 
 
 # ---- the document ----
@@ -211,7 +211,7 @@ def _is_about(asserted: Value, output: Value) -> bool:
 def _blocks(case: Draft, expected: Wanted) -> Iterator[str]:
     yield _fence("yaml input", write_yaml(dict(case.variables)) or "{}\n")
     if expected.words:
-        words = {name: _shortest(each) for name, each in expected.words.items()}
+        words = {name: _shortest(word) for name, word in expected.words.items()}
         yield _fence("yaml expect", write_yaml(words))
     if expected.checks:
         yield _fence("python expect", check_code(expected.checks))

@@ -76,7 +76,7 @@ def _check_id(move: Move, world: World) -> None:
         raise NameRefused(f"the id is `{new}` already")
     if not new.strip() or new != new.strip() or not new.isprintable() or len(new) > MAX_ID:
         raise NameRefused("an id is one line of printable characters without blanks around it", "choose another id")
-    taken = [each.path for each in world.names.find(Key("id", new))] or [
+    taken = [record.path for record in world.names.find(Key("id", new))] or [
         each for each in (new,) if each in world.records
     ]
     if taken:
@@ -189,7 +189,7 @@ def _rooted(was: Reference, now: Reference, move: Move) -> bool:
 
 def _tool_name(move: Move, old: Record, new_path: str, world: World) -> Iterator[Note]:
     """Programs call an imported one by its name, and their prose may say it (L6)."""
-    named = any(each.kind == "id" for each in old.definitions)
+    named = any(definition.kind == "id" for definition in old.definitions)
     was, now = (posixpath.splitext(posixpath.basename(path))[0] for path in (old.path, new_path))
     if move.changes_id:
         was, now = move.old_id, move.new_id
@@ -197,9 +197,9 @@ def _tool_name(move: Move, old: Record, new_path: str, world: World) -> Iterator
         return
     yield Note(new_path, 1, f"the program was called `{was}` and will be called `{now}`")
     for record in world.asking(world.keys(old.path)):
-        for each in record.references:
-            if each.origin == "import" and world.resolve(record, each).to == old.path:
-                yield Note(record.path, each.line, f"it imports the program: its text may still say `{was}`")
+        for reference in record.references:
+            if reference.origin == "import" and world.resolve(record, reference).to == old.path:
+                yield Note(record.path, reference.line, f"it imports the program: its text may still say `{was}`")
 
 
 # The effects of a move on the references of other documents: which must be rewritten, which would be misdirected.
@@ -215,7 +215,7 @@ class ReadingSummary(Struct, frozen=True):
     def of(cls, reading: DialectReading[object]) -> ReadingSummary:
         """Return the summary of a reading, which takes far less memory."""
         problems = (*reading.front.problems, *reading.problems)
-        return cls(reading.name, tuple((each.rule, each.message) for each in problems))
+        return cls(reading.name, tuple((problem.rule, problem.message) for problem in problems))
 
 
 class Note(Struct, frozen=True):
@@ -277,7 +277,7 @@ def effects(
 def _asking(record: Record, before: World, after: World, touched: frozenset[Key] | None) -> Iterator[Reference]:
     worlds = (before,) if before.sites is after.sites else (before, after)  # nothing else of a world decides
     for reference in record.references:
-        if touched is None or any(each.asks(record, reference, touched) for each in worlds):
+        if touched is None or any(world.asks(record, reference, touched) for world in worlds):
             yield reference
 
 

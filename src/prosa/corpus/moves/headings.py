@@ -99,7 +99,7 @@ def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, 
         changes[path] = Change(path, path, one.front.source, text, tuple(Edit(*each) for each in sorted(edits.items())))
     after = {path: store.reread(path, change.after) for path, change in changes.items()}
     _check(moved, before, renamed, {path: store.reading(path) for path in changes}, after)
-    return {path: each for path, each in changes.items() if each.after != each.before.text}, found.notes
+    return {path: change for path, change in changes.items() if change.after != change.before.text}, found.notes
 
 
 def _renamed(
@@ -108,7 +108,7 @@ def _renamed(
     """Return the name of the heading, the sections before and after, and the reading of the document with the new
     text."""
     sections = reading.document.sections
-    number = next((at for at, each in enumerate(sections) if each.heading.span.start == move.start), None)
+    number = next((at for at, section in enumerate(sections) if section.heading.span.start == move.start), None)
     span = heading_name(reading, sections[number]) if number is not None else None
     if number is None or span is None:
         raise MoveRefused("this heading cannot be renamed")
@@ -118,16 +118,16 @@ def _renamed(
         raise NameRefused(f"the heading is `{move.text}` already")
     again = store.reread(move.path, apply_edits(reading.front.source.text, [Edit(span, move.text)]))
     after = again.document.sections
-    levels = [(each.level, at == number or each.heading.plain) for at, each in enumerate(sections)]
+    levels = [(section.level, at == number or section.heading.plain) for at, section in enumerate(sections)]
     text = after[number].heading.text if number < len(after) else ""
     if not text.startswith(move.text) or levels != [
-        (each.level, at == number or each.heading.plain) for at, each in enumerate(after)
+        (section.level, at == number or section.heading.plain) for at, section in enumerate(after)
     ]:
         raise NameRefused(f"`{move.text}` would not read back as the text of a heading", "choose another text")
     sound = sounding(after[number].heading.plain)
     if sound != sounding(sections[number].heading.plain):
-        others = (each for at, each in enumerate(after) if at != number)
-        twin = next((each for each in others if sound == sounding(each.heading.plain)), None)
+        others = (section for at, section in enumerate(after) if at != number)
+        twin = next((section for section in others if sound == sounding(section.heading.plain)), None)
         if twin is not None:
             raise NameRefused(
                 f"the document has a heading `{twin.heading.plain}` already, and links could not tell them apart",
@@ -137,13 +137,13 @@ def _renamed(
 
 
 def _title(reading: DialectReading[object]) -> str:
-    return next((each.name for each in reading.definitions() if each.kind == "title"), "")
+    return next((definition.name for definition in reading.definitions() if definition.kind == "title"), "")
 
 
 def _referring(path: str, before: World, store: DocumentStore) -> Iterator[str]:
     """Yield the documents that may name a heading of a document."""
     for record in before.asking(before.keys(path)):
-        if any(each.fragment and before.resolve(record, each).to == path for each in record.references):
+        if any(reference.fragment and before.resolve(record, reference).to == path for reference in record.references):
             yield record.path
     mentioned = mentions(stems(path))
     for other, text in store.texts(stems(path)):
@@ -178,8 +178,8 @@ def _refragmented(place: Mention, text: str, renamed: _Renamed, record: Record) 
     if not fragment:
         return text
     if place.form == "wikilink":
-        parts = [each.strip() for each in fragment.split("#")]
-        made = "#".join(_bare(renamed.named(each) or each) for each in parts)
+        parts = [part.strip() for part in fragment.split("#")]
+        made = "#".join(_bare(renamed.named(part) or part) for part in parts)
         found = _WIKILINK.match(text)
         if made == "#".join(parts):
             return text
@@ -208,7 +208,7 @@ def _check(
     now: Mapping[str, DialectReading[object]],
 ) -> None:
     """Every reference leads where it target before, to the same heading."""
-    records = {path: record_of(each, path) for path, each in now.items()}
+    records = {path: record_of(reading, path) for path, reading in now.items()}
     after = before.with_records(records)
     sections = now[moved.path].document.sections
     if len(sections) != len(renamed.after):

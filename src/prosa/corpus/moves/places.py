@@ -59,7 +59,7 @@ def places_of(reading: DialectReading[object], record: Record) -> tuple[Mention,
     found = [
         *_destinations(reading),
         *_attributes(reading),
-        *(place for each in record.references if (place := _of_reference(each, reading, scalars))),
+        *(place for reference in record.references if (place := _of_reference(reference, reading, scalars))),
         *_attachments(reading),
         *_images(reading, scalars),
     ]
@@ -69,8 +69,8 @@ def places_of(reading: DialectReading[object], record: Record) -> tuple[Mention,
 def _destinations(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield links and images written in place, and link definitions."""
     document, source = reading.document, reading.front.source
-    written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
-    written += [(each.destination, each.destination_span) for each in document.definitions]
+    written = [(link.destination, link.destination_span) for link in (*document.links, *document.images)]
+    written += [(definition.destination, definition.destination_span) for definition in document.definitions]
     for destination, span in written:
         if span is None or _TEMPLATE in source.slice(span):
             continue
@@ -84,7 +84,7 @@ def own_places(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield the places that name a heading or a block of the document itself; their reference has no target."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
-    written += [(each.destination, each.destination_span) for each in document.definitions]
+    written += [(definition.destination, definition.destination_span) for definition in document.definitions]
     for destination, span in written:
         if span is not None and destination.startswith("#") and _TEMPLATE not in source.slice(span):
             reference = _reference("inline", "", span, source, unquote(destination[1:]))
@@ -186,7 +186,7 @@ def _attachments(reading: DialectReading[object]) -> Iterator[Mention]:
 def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iterator[Mention]:
     if reading.name != "magi" or reading.front.fields is None:
         return
-    known = [each.value.span for each in reading.front.fields if each.key.text in _IMAGES]
+    known = [field.value.span for field in reading.front.fields if field.key.text in _IMAGES]
     for scalar in scalars.values():
         if any(span.start <= scalar.span.start and scalar.span.end <= span.end for span in known):
             reference = _local(scalar.text, scalar.span, reading.front.source)

@@ -56,7 +56,9 @@ def plan_move(move: Move, store: DocumentStore) -> Plan:
     read any more."""
     changes, notes = changes_of(move, store)
     others = (change for path, change in changes.items() if path != move.path)
-    return Plan(move, changes[move.path], tuple(each for each in others if each.after != each.before.text), notes)
+    return Plan(
+        move, changes[move.path], tuple(change for change in others if change.after != change.before.text), notes
+    )
 
 
 def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tuple[Note, ...]]:
@@ -89,8 +91,10 @@ def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
 def _expected(record: Record, move: Move) -> Record:
     """Return the record of the moved document before its own references are read."""
     definitions = tuple(
-        each._replace(name=move.new_id) if each.kind == "id" and each.name == move.old_id else each
-        for each in record.definitions
+        definition._replace(name=move.new_id)
+        if definition.kind == "id" and definition.name == move.old_id
+        else definition
+        for definition in record.definitions
     )
     known = definitions if move.changes_id else record.definitions
     return replace(record, path=move.path_after(record.path), definitions=known)
@@ -267,7 +271,7 @@ def edited(store: DocumentStore, path: str, reading: DialectReading[object], edi
 def _check_known(reading: DialectReading[object], record: Record) -> None:
     """Raise `FileProblem` if a document differs from its record."""
     now = record_of(reading, record.path)
-    places = [[_place(each) for each in some.references] for some in (now, record)]
+    places = [[_place(reference) for reference in some.references] for some in (now, record)]
     if now.definitions != record.definitions or places[0] != places[1]:
         path = Path(reading.front.source.path)
         raise FileProblem(path, "changed", "changed while the move was planned; nothing was written. Run it again")
@@ -353,18 +357,19 @@ def _holders(world: World, path: str) -> Iterator[str]:
     """Yield the records that attach a document, once for each reference to it."""
     for record in world.asking(world.keys(path), "ymj"):
         if record.path != path:
-            for each in record.references:
-                if each.rel == "attachment" and world.resolve(record, each).to == path:
+            for reference in record.references:
+                if reference.rel == "attachment" and world.resolve(record, reference).to == path:
                     yield record.path
 
 
 def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:
     """Yield the edits that replace the old hash wherever a list of attachments has it."""
-    for each in model.attachments:
-        if each.sha256 is not None and each.sha256_span is not None and each.sha256.strip().lower() == old:
-            written = write("yaml", each.sha256_span.of(model.source.text), new)  # in double quotes it is JSON as well
+    for attachment in model.attachments:
+        span = attachment.sha256_span
+        if attachment.sha256 is not None and span is not None and attachment.sha256.strip().lower() == old:
+            written = write("yaml", span.of(model.source.text), new)  # in double quotes it is JSON as well
             if written is not None:
-                yield Edit(each.sha256_span, written)
+                yield Edit(span, written)
 
 
 def _digest(text: str) -> str:

@@ -42,9 +42,9 @@ def rewritten(reading: DialectReading[object], path: str, move: Move, before: Wo
 
 def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict[Span, str]:
     found: dict[Span, str] = {}
-    for each in record.definitions:
-        span = Span(each.start, each.end)
-        if each.kind == "id" and each.name == move.old_id:
+    for definition in record.definitions:
+        span = Span(definition.start, definition.end)
+        if definition.kind == "id" and definition.name == move.old_id:
             written = write("yaml", span.of(reading.front.source.text), move.new_id)
             if written is not None:
                 found[span] = written

@@ -70,8 +70,8 @@ class World(Struct, frozen=True, dict=True):
         all. With a ``dialect`` only its documents, and none of those at the paths ``besides``. In memory, examining all
         of them costs no more."""
         del keys
-        found = (each for each in self.records.values() if dialect in (None, each.dialect))
-        return (each for each in found if each.path not in besides)
+        found = (record for record in self.records.values() if dialect in (None, record.dialect))
+        return (record for record in found if record.path not in besides)
 
     def resolve(self, record: Record, reference: Reference) -> LocatedTarget:
         """Return where a reference of ``record`` leads."""
@@ -89,7 +89,7 @@ class World(Struct, frozen=True, dict=True):
         for number, tier in enumerate(self._tiers(record, reference)):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
             if found.targets:
-                return LocatedTarget(found.state, tuple(each.path for each in found.targets), found.exact, number)
+                return LocatedTarget(found.state, tuple(target.path for target in found.targets), found.exact, number)
         return LocatedTarget(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
 
     def keys(self, path: str) -> frozenset[Key]:
@@ -174,7 +174,7 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
     @cached_property
     def names(self) -> Names[Record]:  # type: ignore[override]
         """Who answers to each key."""
-        own = RecordNames.of(sorted(self.changed.values(), key=lambda each: each.path), self.sites)
+        own = RecordNames.of(sorted(self.changed.values(), key=lambda record: record.path), self.sites)
         return _KnownNames(self.known, self.changed, own)
 
     def outline(self, path: str) -> Record:
@@ -197,16 +197,18 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
     ) -> Iterable[Record]:
         """Return the documents that may have a reference with any of some keys, including all changed ones."""
         changed = [
-            each for each in self.changed.values() if dialect in (None, each.dialect) and each.path not in besides
+            record
+            for record in self.changed.values()
+            if dialect in (None, record.dialect) and record.path not in besides
         ]
         if keys is None:
-            others = (each for each in self._others(self.changed) if dialect in (None, each.dialect))
-            found = [each for each in others if each.path not in besides]
-            return sorted((*found, *changed), key=lambda each: each.path)
+            others = (record for record in self._others(self.changed) if dialect in (None, record.dialect))
+            found = [record for record in others if record.path not in besides]
+            return sorted((*found, *changed), key=lambda record: record.path)
         if not self.changed:
             return self.known.asking(keys, dialect, besides=besides)
         rest = self.known.asking(keys, dialect, besides={*besides, *self.changed})
-        return sorted((*rest, *changed), key=lambda each: each.path)
+        return sorted((*rest, *changed), key=lambda record: record.path)
 
     def _others(self, changed: Mapping[str, Record]) -> Iterator[Record]:
         return (record for record in self.known.records() if record.path not in changed)
@@ -233,9 +235,9 @@ class _KnownNames(Struct, frozen=True):
 
     def find(self, key: Key) -> Sequence[Record]:
         """Return the documents that answer to a key."""
-        found = [each for each in self.known.called(key) if each.path not in self.changed]
+        found = [record for record in self.known.called(key) if record.path not in self.changed]
         own = self.own.find(key)
-        return sorted((*found, *own), key=lambda each: each.path) if own else found
+        return sorted((*found, *own), key=lambda record: record.path) if own else found
 
 
 class _Records(Mapping[str, Record]):
@@ -256,7 +258,7 @@ class _Records(Mapping[str, Record]):
 
     def __iter__(self) -> Iterator[str]:
         yield from sorted(
-            (*(each.path for each in self._known.records() if each.path not in self._changed), *self._new)
+            (*(record.path for record in self._known.records() if record.path not in self._changed), *self._new)
         )
 
     def __len__(self) -> int:

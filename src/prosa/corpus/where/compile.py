@@ -70,15 +70,15 @@ def compile_where(
         return Condition(f"NOT {inner.sql}", inner.parameters)
     rows = _has(expression) if isinstance(expression, Has) else _compare(expression)
     # One SELECT for each way to answer: with OR inside one of them SQLite would read all rows of the key.
-    selects = " UNION ALL ".join(f"{fields.select} {each.sql}" for each in rows)
-    lookup = Condition(selects, tuple(value for each in rows for value in each.parameters))
+    selects = " UNION ALL ".join(f"{fields.select} {row.sql}" for row in rows)
+    lookup = Condition(selects, tuple(value for row in rows for value in row.parameters))
     return _each(rows, column, fields) if wide(lookup) else Condition(f"{column} IN ({lookup.sql})", lookup.parameters)
 
 
 def _each(rows: list[Condition], column: str, fields: Fields) -> Condition:
     """Return the same question about one owner. The plus keeps SQLite from any index but that of its rows."""
     of_one = f"{fields.select} {fields.owner} = {column}"
-    return join("or", [Condition(f"EXISTS ({of_one} AND {_guarded(each.sql)})", each.parameters) for each in rows])
+    return join("or", [Condition(f"EXISTS ({of_one} AND {_guarded(row.sql)})", row.parameters) for row in rows])
 
 
 def _guarded(sql: str) -> str:
@@ -90,7 +90,7 @@ def _guarded(sql: str) -> str:
 def join(word: str, conditions: list[Condition]) -> Condition:
     """Conditions joined by `and` or `or`, in parentheses."""
     sql = f" {word.upper()} ".join(condition.sql for condition in conditions)
-    return Condition(f"({sql})", tuple(value for each in conditions for value in each.parameters))
+    return Condition(f"({sql})", tuple(value for condition in conditions for value in condition.parameters))
 
 
 def sql_functions() -> dict[str, tuple[Callable[..., str | bool | None], int]]:
@@ -114,18 +114,18 @@ def _has(has: Has) -> list[Condition]:
 
 
 def _compare(compare: Compare) -> list[Condition]:
-    options = _merged([each for value in compare.values for each in _options(compare.operator, value)])
-    return [Condition(f"{_OF_KEY}({each.sql})", (compare.field.name, *each.parameters)) for each in options]
+    options = _merged([option for value in compare.values for option in _options(compare.operator, value)])
+    return [Condition(f"{_OF_KEY}({option.sql})", (compare.field.name, *option.parameters)) for option in options]
 
 
 def _merged(options: list[Condition]) -> list[Condition]:
     """Equalities of texts and of numbers as one list each: `in` with many values stays one lookup."""
     found: list[Condition] = []
     for sql in (_SAME_TEXT, _SAME_NUMBER):
-        values = tuple(each.parameters[0] for each in options if each.sql == sql)
+        values = tuple(option.parameters[0] for option in options if option.sql == sql)
         if values:
             found.append(Condition(f"{sql.split()[0]} IN ({', '.join('?' * len(values))})", values))
-    return [*found, *(each for each in options if each.sql not in (_SAME_TEXT, _SAME_NUMBER))]
+    return [*found, *(option for option in options if option.sql not in (_SAME_TEXT, _SAME_NUMBER))]
 
 
 def _options(operator: Operator, value: Constant) -> list[Condition]:

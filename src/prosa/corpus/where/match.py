@@ -38,7 +38,7 @@ def _met(expression: Expression, rows: dict[str, list[_Row]]) -> bool:
         return not _met(expression.operand, rows)
     if isinstance(expression, Join):
         every = all if expression.word == "and" else any
-        return every(_met(each, rows) for each in expression.operands)
+        return every(_met(operand, rows) for operand in expression.operands)
     if isinstance(expression, Has):
         name, below = expression.field.name, f"{expression.field.name}."
         found = (row for key, some in rows.items() if key == name or key.startswith(below) for row in some)
@@ -47,7 +47,7 @@ def _met(expression: Expression, rows: dict[str, list[_Row]]) -> bool:
 
 
 def _compares(compare: Compare, rows: Iterator[_Row] | list[_Row] | tuple[()]) -> bool:
-    return any(_is_one(compare.operator, row, each) for row in rows for each in compare.values)
+    return any(_is_one(compare.operator, row, value) for row in rows for value in compare.values)
 
 
 def _is_one(operator: Operator, row: _Row, value: Constant) -> bool:

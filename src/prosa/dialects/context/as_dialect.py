@@ -42,12 +42,12 @@ def facts(model: ContextModel) -> ContextFacts:
     return {
         "dialect": "context",
         "hosts": [
-            {"host": each.host.name, "kind": each.place.kind, "loaded": each.place.when, "source": each.place.source}
-            for each in model.uses
+            {"host": use.host.name, "kind": use.place.kind, "loaded": use.place.when, "source": use.place.source}
+            for use in model.uses
         ],
         "imports": [{"path": each.target, "line": line(each.span.start)} for each in model.imports if each.clear],
-        "skills": [each.text for each in model.skills],
-        "globs": [each.text for each in model.globs],
+        "skills": [skill.text for skill in model.skills],
+        "globs": [glob.text for glob in model.globs],
     }
 
 
@@ -63,8 +63,8 @@ def corpus_facts(model: ContextModel) -> Mapping[str, object]:
         "agents": _named(model.agents),
         "globs": _named(model.globs),
         "mentioned": _named(model.mentioned),
-        "commands": [(each.tool, each.name, *_place(each.span)) for each in model.commands],
-        "figures": [_figured(each) for each in model.figures],
+        "commands": [(command.tool, command.name, *_place(command.span)) for command in model.commands],
+        "figures": [_figured(figure) for figure in model.figures],
     }
     return {key: value for key, value in found.items() if value}
 
@@ -74,17 +74,17 @@ def _place(span: Span) -> tuple[int, int]:
 
 
 def _named(names: tuple[Named, ...]) -> list[Placed]:
-    return [(each.text, *_place(each.span)) for each in names]
+    return [(name.text, *_place(name.span)) for name in names]
 
 
-def _figured(each: Figured) -> tuple[str, list[str], int, int]:
-    return (each.words, list(each.numbers), *_place(each.span))
+def _figured(figured: Figured) -> tuple[str, list[str], int, int]:
+    return (figured.words, list(figured.numbers), *_place(figured.span))
 
 
 def references(model: ContextModel) -> tuple[Ref, ...]:
     """Return links and wikilinks, the files that it imports, and the skills that it names."""
     imported = (Ref("import", each.target, "path", each.span) for each in model.imports if each.clear)
-    skills = (Ref("front-matter", each.text, "stem", each.span, rel="skill") for each in model.skills)
+    skills = (Ref("front-matter", skill.text, "stem", skill.span, rel="skill") for skill in model.skills)
     return tuple(sorted((*link_references(model.document), *imported, *skills), key=lambda ref: ref.span.start))
 
 

@@ -56,7 +56,7 @@ class HostPlace(Struct, frozen=True):
 
     def matches(self, path: str) -> bool:
         """Return whether a file is in such a place below any folder."""
-        return any(_pattern(each).search(path) for each in self.names)
+        return any(_pattern(name).search(path) for name in self.names)
 
 
 class Unread(Struct, frozen=True):
@@ -70,7 +70,7 @@ class Unread(Struct, frozen=True):
 
     def matches(self, path: str) -> bool:
         """Return whether a file is such a one."""
-        return any(_pattern(each).search(path) for each in self.globs.split("|"))
+        return any(_pattern(part).search(path) for part in self.globs.split("|"))
 
 
 class Budget(Struct, frozen=True):
@@ -357,13 +357,13 @@ class Use(Struct, frozen=True):
 
 def host_named(name: str) -> Host | None:
     """Return a host by its short name."""
-    return next((each for each in HOSTS if each.name == name), None)
+    return next((host for host in HOSTS if host.name == name), None)
 
 
 @lru_cache(maxsize=1_024)
 def uses_of(path: str) -> tuple[Use, ...]:
     """Return the hosts that read a file at ``path``, each with its place."""
-    return tuple(use for marks, use in _marked() if any(each in path for each in marks) and use.place.matches(path))
+    return tuple(use for marks, use in _marked() if any(mark in path for mark in marks) and use.place.matches(path))
 
 
 @cache
@@ -383,7 +383,7 @@ def unread_at(path: str) -> tuple[tuple[Host, Unread], ...]:
 
 def fields_at(path: str) -> tuple[Field, ...]:
     """Return the fields of the file at ``path``, of all hosts that read it, each once."""
-    tables = [each.place.fields for each in uses_of(path)] or [_CATALOGUE.get(_suffix(path), ())]
+    tables = [use.place.fields for use in uses_of(path)] or [_CATALOGUE.get(_suffix(path), ())]
     return tuple({field.name: field for table in tables for field in table}.values())
 
 

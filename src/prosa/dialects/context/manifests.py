@@ -30,7 +30,7 @@ _COMMENTED = (".vscode/mcp.json", ".gemini/settings.json", ".cursor/mcp.json")
 def read_manifest(front: FrontReading, model: ContextModel) -> tuple[ContextModel, tuple[Problem, ...]]:
     """Return the model of a JSON file of a host, and its problems."""
     reading = read_json(front.source.text)
-    broken = tuple(each for each in reading.problems if each.rule in _SYNTAX)
+    broken = tuple(problem for problem in reading.problems if problem.rule in _SYNTAX)
     if broken or reading.node is None:
         return model, () if model.path.endswith(_COMMENTED) else reading.problems
     top = reading.node
@@ -61,7 +61,9 @@ def _is_settings(model: ContextModel) -> bool:
 
 def _settings(top: Mapping, anchor: Span) -> Iterator[Problem]:
     """Yield the problems of the settings of Claude Code. There are more of them than the table has."""
-    yield from (each for each in _checked(top, SETTINGS, Owner("the settings", anchor)) if each.rule != "unknown-field")
+    yield from (
+        problem for problem in _checked(top, SETTINGS, Owner("the settings", anchor)) if problem.rule != "unknown-field"
+    )
     for name, table, title in (("permissions", PERMISSIONS, "the permissions"), ("hooks", HOOKS, "the hooks")):
         inner = top.get(name)
         if isinstance(inner, Mapping):
@@ -142,12 +144,12 @@ def untyped_servers(model: ContextModel) -> Iterator[Named]:
 
 
 def _checked(mapping: Mapping, table: tuple[Field, ...], owner: Owner, *, unknown: bool = True) -> Iterator[Problem]:
-    for each in read_fields(mapping, table, owner)[1]:
-        if each.rule == "unknown-field" and each.misspelling is None:
+    for problem in read_fields(mapping, table, owner)[1]:
+        if problem.rule == "unknown-field" and problem.misspelling is None:
             if unknown:
-                yield replace(each, severity=Severity.INFO)
+                yield replace(problem, severity=Severity.INFO)
         else:
-            yield replace(each, severity=Severity.WARNING)
+            yield replace(problem, severity=Severity.WARNING)
 
 
 def _paths(model: ContextModel, top: Mapping) -> Iterator[Named]:

@@ -59,12 +59,12 @@ def paths_in(document: Document) -> tuple[Named, ...]:
 
 
 def _paths(document: Document) -> Iterator[Named]:
-    for each in document.code_spans:
-        text = each.text
+    for span in document.code_spans:
+        text = span.text
         if "/" not in text or len(text) > 300 or not _PATH.fullmatch(text) or ".." in text:
             continue
         path = text.partition(":")[0]
-        start = each.content.start + (len(each.content) - len(text)) // 2
+        start = span.content.start + (len(span.content) - len(text)) // 2
         yield Named(path, Span(start, start + len(path)))
 
 
@@ -109,8 +109,8 @@ def _all_commands(document: Document) -> Iterator[NamedCommand]:
     text = document.source.text
     if not _may_run(text):
         return
-    for each in document.code_spans:
-        yield from _line(text, each.content)
+    for span in document.code_spans:
+        yield from _line(text, span.content)
     for fence in document.fences:
         if fence.info.split(" ")[0].lower() in _SHELLS:
             for piece in fence.content:

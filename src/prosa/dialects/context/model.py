@@ -77,4 +77,4 @@ class ContextModel(Struct, frozen=True):
     @property
     def kinds(self) -> frozenset[str]:
         """What the file is to its hosts."""
-        return frozenset(each.place.kind for each in self.uses)
+        return frozenset(use.place.kind for use in self.uses)

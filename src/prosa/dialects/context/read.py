@@ -43,8 +43,8 @@ def read(front: FrontReading, document: Document) -> tuple[ContextModel, tuple[P
         imports=imports_in(document),
         skills=tuple(_listed(front.fields, "skills")),
         agents=tuple(_agents(front.fields)),
-        tools=tuple(each for name in TOOL_FIELDS if name in known for each in _listed(front.fields, name)),
-        globs=tuple(each for name in _scopes(model.uses) for each in _listed(front.fields, name)),
+        tools=tuple(named for name in TOOL_FIELDS if name in known for named in _listed(front.fields, name)),
+        globs=tuple(named for name in _scopes(model.uses) for named in _listed(front.fields, name)),
         mentioned=paths_in(document) if here else (),
         commands=commands_in(document) if here else (),
         figures=figures_in(document) if model.kinds & SAYING_THE_SAME else (),
@@ -53,7 +53,7 @@ def read(front: FrontReading, document: Document) -> tuple[ContextModel, tuple[P
 
 
 def _scopes(uses: tuple[Use, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.place.scope for each in uses if each.place.scope))
+    return tuple(dict.fromkeys(use.place.scope for use in uses if use.place.scope))
 
 
 def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
@@ -67,8 +67,8 @@ def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
         return
     owner = Owner(_title(model), front.anchor, unknown=Severity.INFO, complete=front.complete)
     is_template = PurePath(model.path).name.startswith("_")
-    for each in read_fields(front.fields, table, owner)[1]:
-        found = _meant(each, front, table)
+    for problem in read_fields(front.fields, table, owner)[1]:
+        found = _meant(problem, front, table)
         severity = found.severity if strict is None else Severity.ERROR
         if strict is None and found.rule != "unknown-field":
             severity = Severity.WARNING

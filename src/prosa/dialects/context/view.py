@@ -41,7 +41,7 @@ class HostView(Struct, frozen=True):
     @property
     def tokens(self) -> int:
         """About how many tokens are loaded before the first word: instructions, and the list to choose from."""
-        return sum(each.tokens for each in self.files if each.loaded in ("start", "choice"))
+        return sum(file.tokens for file in self.files if file.loaded in ("start", "choice"))
 
 
 def tokens_of(text: str) -> int:

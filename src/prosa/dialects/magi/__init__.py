@@ -53,8 +53,8 @@ def facts(model: MagiModel) -> MagiFacts:
     return {
         "dialect": "magi",
         "scripts": [_script(model, script) for script in model.scripts],
-        "relationships": [_relationship(model, each) for each in model.relationships],
-        "regions": [_region(model, each, state) for each, state in _states(model)],
+        "relationships": [_relationship(model, relationship) for relationship in model.relationships],
+        "regions": [_region(model, region, state) for region, state in _states(model)],
     }
 
 

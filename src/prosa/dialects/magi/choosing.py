@@ -233,7 +233,7 @@ class Visible(Struct, frozen=True):
 def visible(model: MagiModel) -> Visible:
     """Return what people see of a document, made once for all of its blocks."""
     body, hidden, within = model.front.body, not_for_readers(model), inside(model.regions)
-    headings = (each.span.start for each in model.document.headings if not each.nested)
+    headings = (heading.span.start for heading in model.document.headings if not heading.nested)
     text = _plain(left_out(model.source, body, hidden).text)
     return Visible(model.source, body, hidden, tuple(at for at in headings if not within(at)), text)
 

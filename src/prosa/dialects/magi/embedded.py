@@ -61,7 +61,8 @@ class Pieces(Struct, frozen=True):
     def problem(self, problem: Problem) -> Problem:
         """Return a problem found in the text, with its places in the source. It has no fix yet."""
         annotations = tuple(
-            replace(each, span=self.span(each.span.start, each.span.end)) for each in problem.annotations
+            replace(annotation, span=self.span(annotation.span.start, annotation.span.end))
+            for annotation in problem.annotations
         )
         return replace(problem, span=self.span(problem.span.start, problem.span.end), annotations=annotations)
 

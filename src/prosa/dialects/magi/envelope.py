@@ -48,7 +48,7 @@ def to_envelope(text: str) -> dict[str, Value]:
     return {
         CONTENT: cleaned.text,
         SCRIPTS: [_outside(script.data) for script in model.scripts if script.data is not None],
-        "layout": {"removed": [{"at": each.at, "text": each.text} for each in cleaned.removed]},
+        "layout": {"removed": [{"at": removed.at, "text": removed.text} for removed in cleaned.removed]},
     }
 
 

@@ -52,7 +52,7 @@ def sentence(relationship: Relationship) -> str:
 
 def sentences(model: MagiModel) -> tuple[str, ...]:
     """Return the sentences of all footnotes in their order, each once."""
-    return tuple(dict.fromkeys(made for each in model.relationships if (made := sentence(each))))
+    return tuple(dict.fromkeys(made for relationship in model.relationships if (made := sentence(relationship))))
 
 
 def listed(model: MagiModel) -> Entry | None:
@@ -82,18 +82,20 @@ def disagreement(model: MagiModel) -> Disagreement:
     other = [item for item in items if _line(item.text) not in made]
     kinds = _kinds(model)
     free = [item for item in other if _kind(item.text) not in kinds]
-    known = frozenset(word for each in model.relationships for word in _words_of(each))
+    known = frozenset(word for relationship in model.relationships for word in _words_of(relationship))
     written = frozenset(("", *(_line(item.text) for item in items)))
     return Disagreement(
         wrong=tuple(item for item in other if _kind(item.text) in kinds),
         foreign=tuple(item for item in free if known and known.isdisjoint(words(item.text))),
-        left_out=() if free else tuple(each for each in model.relationships if sentence(each) not in written),
+        left_out=()
+        if free
+        else tuple(relationship for relationship in model.relationships if sentence(relationship) not in written),
     )
 
 
 def _kinds(model: MagiModel) -> frozenset[str]:
     """Return what may stand before the colon of a made sentence."""
-    own = (each.fields.text("rel-type") or "" for each in model.relationships)
+    own = (relationship.fields.text("rel-type") or "" for relationship in model.relationships)
     return frozenset(map(_folded, (*REL_TYPES, *own))) - {""}
 
 
@@ -203,8 +205,8 @@ def format_edits(model: MagiModel, options: FormatOptions) -> tuple[Edit, ...]:
         if not any(edit.span.start < each.span.end and each.span.start < edit.span.end for each in synced)
     ]
     edits += (edit for script in model.scripts for edit in script.pure)
-    bare = (each for each in model.relationships if each.form == "bare")
-    edits += (edit for each in bare for edit in backtick_edits(model.source, each))
+    bare = (relationship for relationship in model.relationships if relationship.form == "bare")
+    edits += (edit for relationship in bare for edit in backtick_edits(model.source, relationship))
     return (*synced, *edits)
 
 

@@ -122,4 +122,4 @@ def effective_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, V | None]:
     """Return the fields of the document at ``path`` with its gaps filled."""
-    return {**own, **{name: each.value for name, each in inherited_fields(own, path, metas, url=url).items()}}
+    return {**own, **{name: field.value for name, field in inherited_fields(own, path, metas, url=url).items()}}

@@ -61,8 +61,11 @@ def put_back(text: str, removed: Iterable[Removed]) -> str:
 
 def clean(model: MagiModel) -> Clean:
     """Return the body as a person reads it, without the blank lines that front matter leaves above it."""
-    blocks = [*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships)]
-    references = [span for each in model.relationships for span in each.referenced_at]
+    blocks = [
+        *map(_with_hint, model.scripts),
+        *(_definition(model, relationship) for relationship in model.relationships),
+    ]
+    references = [span for relationship in model.relationships for span in relationship.referenced_at]
     body = model.front.body
     blank = _BLANK_LINES.match(model.source.text, body.start)
     above = Span(body.start, blank.end() if blank else body.start)
@@ -73,9 +76,13 @@ def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
     """Return what a reader of the body does not see, or should not take for the author's words, in order: blocks,
     relationships with their references, comments, and managed regions, whose text is a model's (MA11, X19)."""
     alone = [span for span in model.document.comments if _stands_alone(model, span)]
-    blocks = [*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships), *alone]
-    blocks += [each.span for each in model.regions]
-    references = [span for each in model.relationships for span in each.referenced_at]
+    blocks = [
+        *map(_with_hint, model.scripts),
+        *(_definition(model, relationship) for relationship in model.relationships),
+        *alone,
+    ]
+    blocks += [region.span for region in model.regions]
+    references = [span for relationship in model.relationships for span in relationship.referenced_at]
     spans = (*without_blocks(model, blocks), *references, *model.document.comments)
     return tuple(_merged(span for span in spans if len(span)))
 
@@ -83,8 +90,11 @@ def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
 def unseen(model: MagiModel) -> tuple[Span, ...]:
     """Return what a page that is made of the document does not show (M42): blocks, relationships with their references,
     and comments, in order. Results are shown."""
-    blocks = (*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships))
-    references = [span for each in model.relationships for span in each.referenced_at]
+    blocks = (
+        *map(_with_hint, model.scripts),
+        *(_definition(model, relationship) for relationship in model.relationships),
+    )
+    references = [span for relationship in model.relationships for span in relationship.referenced_at]
     return tuple(_merged(span for span in (*blocks, *references, *model.document.comments) if len(span)))
 
 
@@ -285,10 +295,12 @@ def decode(text: str) -> dict[str, Value]:
         "front_matter": model.front.value,
         "content": cleaned.text,
         "ai_scripts": [script.data for script in model.scripts if script.data is not None],
-        "relationships": [{"ref": each.label, "data": each.data} for each in model.relationships],
+        "relationships": [
+            {"ref": relationship.label, "data": relationship.data} for relationship in model.relationships
+        ],
         "layout": {
             "head": text[: model.front.body.start],
-            "removed": [{"at": each.at, "text": each.text} for each in cleaned.removed],
+            "removed": [{"at": removed.at, "text": removed.text} for removed in cleaned.removed],
         },
     }
 
@@ -337,7 +349,7 @@ def removed_of(layout: Value) -> list[Removed] | None:
     entries = layout.get("removed") if isinstance(layout, Mapping) else None
     if not isinstance(entries, list):
         return None
-    pairs = [(each.get("at"), each.get("text")) if isinstance(each, Mapping) else (None, None) for each in entries]
+    pairs = [(entry.get("at"), entry.get("text")) if isinstance(entry, Mapping) else (None, None) for entry in entries]
     found = [Removed(at, text) for at, text in pairs if isinstance(at, int) and isinstance(text, str) and at >= 0]
     return found if len(found) == len(pairs) else None
 

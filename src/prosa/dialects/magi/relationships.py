@@ -94,7 +94,7 @@ def _candidate(source: SourceText, definition: FootnoteDefinition) -> tuple[Rela
         return "backticked", code[0].content
     if source.text.startswith("{", whole.start) and source.text.endswith("}", whole.start, whole.end):
         return "bare", whole
-    meant = next((each for each in code if _is_object_of_ours(source, each)), None)
+    meant = next((span for span in code if _is_object_of_ours(source, span)), None)
     return ("surrounded", meant.content) if meant is not None else None
 
 
@@ -146,7 +146,7 @@ def references(model: MagiModel) -> tuple[Ref, ...]:
     A relationship with both points at the document; its URL only says where that is found (MA6). One with neither is
     an error and no reference.
     """
-    return tuple(ref for each in model.relationships if (ref := _reference(each)) is not None)
+    return tuple(ref for relationship in model.relationships if (ref := _reference(relationship)) is not None)
 
 
 def definitions(model: MagiModel) -> tuple[Def, ...]:

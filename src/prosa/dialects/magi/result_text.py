@@ -213,7 +213,7 @@ def _image(text: str) -> Shape | None:
     """Return the image of an address if Markdown reads that address unchanged."""
     shown = f"![result]({text})"
     document = parse(SourceText(shown))
-    whole = [(each.destination, each.span) for each in document.images]
+    whole = [(image.destination, image.span) for image in document.images]
     return Shape(shown, "image") if whole == [(text, document.body)] and "\n" not in text else None
 
 
@@ -328,7 +328,7 @@ class _Probe:
     @property
     def swallowing(self) -> Fence | None:
         """The open fence that takes the marker behind the text."""
-        return next((each for each in self.document.fences if self.end in each.span and not each.nested), None)
+        return next((fence for fence in self.document.fences if self.end in fence.span and not fence.nested), None)
 
     def original(self, at: int, places: Sequence[int]) -> int:
         """Return the offset in the original of a place in the text read."""
@@ -353,7 +353,7 @@ class _Probe:
                 yield _mark_of(text, heading)
         yield from self._lines(_CONFIGURATION)
         if strict:
-            yield from (each.span.start for each in document.definitions)
+            yield from (definition.span.start for definition in document.definitions)
             yield from self._lines(_FRONT_MATTER)
 
     def _html(self) -> Iterator[int]:

@@ -143,8 +143,8 @@ def _fits(model: MagiModel, place: ResultPlace, empty: _Tried) -> bool:
 def level_at(model: MagiModel, offset: int) -> int:
     """Return the level of the author's heading above a place, at least 1: a heading of level 1 would be a title."""
     within = inside(model.regions)
-    above = [each for each in model.document.headings if each.span.start < offset and not each.nested]
-    return next((each.level for each in reversed(above) if not within(each.span.start)), 1)
+    above = [heading for heading in model.document.headings if heading.span.start < offset and not heading.nested]
+    return next((heading.level for heading in reversed(above) if not within(heading.span.start)), 1)
 
 
 class _Tried:
@@ -153,7 +153,7 @@ class _Tried:
     def __init__(self, model: MagiModel, edit: Edit) -> None:
         self.model = model_of(apply_edits(model.source.text, (edit,)))
         self.hole = Span(edit.span.start, edit.span.start + len(edit.replacement))
-        self._regions = [each for each in self.model.regions if each.span.start in self.hole]
+        self._regions = [region for region in self.model.regions if region.span.start in self.hole]
 
     @property
     def is_written(self) -> bool:
@@ -181,8 +181,8 @@ class _Tried:
         back."""
         document = self.model.document
         acting = (
-            *(each.span for each in document.fences if each.language == LANGUAGE),
-            *(each.span for each in document.footnote_definitions),
+            *(fence.span for fence in document.fences if fence.language == LANGUAGE),
+            *(definition.span for definition in document.footnote_definitions),
         )
         if any(span.start < self.hole.end and self.hole.start < span.end for span in acting_in_a_chat(document)):
             return False  # not even inside of a command of several lines
@@ -286,18 +286,18 @@ def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedToge
     )
 
 
-def _as_read(each: _Placed, script: Script, empty: _TriedTogether, contexts: Contexts) -> _Placed:
+def _as_read(placed: _Placed, script: Script, empty: _TriedTogether, contexts: Contexts) -> _Placed:
     """Return a current result gets the hash of its script in the document as it will be read."""
-    if not each.current:
-        return each
-    about = each.about
+    if not placed.current:
+        return placed
+    about = placed.about
     sha256 = script_hash(empty.model, script, about.context, about.model_name, contexts=contexts)
-    return replace(each, about=replace(about, sha256=sha256))
+    return replace(placed, about=replace(about, sha256=sha256))
 
 
-def _first_way(model: MagiModel, each: _Placed) -> Edit:
-    level = 0 if each.place.marks else level_at(model, each.place.span.start)
-    return each.edit(next(iter(shapes(each.text, each.form, level))))
+def _first_way(model: MagiModel, placed: _Placed) -> Edit:
+    level = 0 if placed.place.marks else level_at(model, placed.place.span.start)
+    return placed.edit(next(iter(shapes(placed.text, placed.form, level))))
 
 
 class _TriedTogether:
@@ -315,13 +315,13 @@ class _TriedTogether:
     @property
     def is_written(self) -> bool:
         """Whether exactly one region came of each edit, and is the result of a script."""
-        found = [index for each in self.model.regions if (index := self._hole(each.span.start)) is not None]
-        return found == list(range(len(self.holes))) and all(each.span in self._owner for each in self.regions)
+        found = [index for region in self.model.regions if (index := self._hole(region.span.start)) is not None]
+        return found == list(range(len(self.holes))) and all(region.span in self._owner for region in self.regions)
 
     @kept
     def regions(self) -> list[Region]:
         """The regions that came of them."""
-        return [each for each in self.model.regions if self._hole(each.span.start) is not None]
+        return [region for region in self.model.regions if self._hole(region.span.start) is not None]
 
     @property
     def scripts(self) -> list[Script]:
@@ -338,9 +338,9 @@ class _TriedTogether:
         back."""
         document = self.model.document
         # A definition in one result would create links in another, which is not compared here.
-        acting = [each.span for each in document.fences if each.language == LANGUAGE]
-        acting += [each.span for each in document.footnote_definitions]
-        acting += [each.span for each in document.definitions]
+        acting = [fence.span for fence in document.fences if fence.language == LANGUAGE]
+        acting += [definition.span for definition in document.footnote_definitions]
+        acting += [definition.span for definition in document.definitions]
         if any(self._hole(span.start) is not None for span in acting):
             return False
         if any(self._holds(span) for span in acting_in_a_chat(document)):
@@ -401,19 +401,19 @@ class OutsideStretches(Struct, frozen=True):
 
     def spans(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
         """Return the spans that start outside."""
-        return [(self.place(each.start), self.place(each.end)) for each in spans if self.outside(each.start)]
+        return [(self.place(span.start), self.place(span.end)) for span in spans if self.outside(span.start)]
 
     def each(self, elements: Iterable[E], said: Callable[[E], object]) -> list[tuple[int, int, object]]:
         """Return the elements that start outside, with their content."""
         return [
-            (self.place(each.span.start), self.place(each.span.end), said(each))
-            for each in elements
-            if self.outside(each.span.start)
+            (self.place(element.span.start), self.place(element.span.end), said(element))
+            for element in elements
+            if self.outside(element.span.start)
         ]
 
     def starts(self, spans: Iterable[Span]) -> list[int]:
         """Return where the spans that start outside do so: a container ends with the results in it."""
-        return [self.place(each.start) for each in spans if self.outside(each.start)]
+        return [self.place(span.start) for span in spans if self.outside(span.start)]
 
     def outside(self, offset: int) -> bool:
         """Return whether a place lies outside."""
@@ -424,7 +424,7 @@ class OutsideStretches(Struct, frozen=True):
 def outside_of(holes: Iterable[Span]) -> OutsideStretches:
     """Return what lies around stretches that are apart."""
     ordered = tuple(sorted(holes))
-    return OutsideStretches(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
+    return OutsideStretches(ordered, tuple(span.end for span in ordered), tuple(accumulate(map(len, ordered))))
 
 
 def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
@@ -433,10 +433,13 @@ def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
     outside = outside_of(holes)
     return (
         (model.front.present, model.front.complete, model.front.body.start, model.front.value),
-        [(outside.spans([each.fence.span]), each.fence.containers, each.data) for each in model.scripts],
-        [(outside.spans([each.span]), each.label, each.data) for each in model.relationships],
-        [outside.spans(each.referenced_at) for each in model.relationships],
-        outside.each(model.regions, lambda each: (each.about, outside.place(each.content.start))),
+        [(outside.spans([script.fence.span]), script.fence.containers, script.data) for script in model.scripts],
+        [
+            (outside.spans([relationship.span]), relationship.label, relationship.data)
+            for relationship in model.relationships
+        ],
+        [outside.spans(relationship.referenced_at) for relationship in model.relationships],
+        outside.each(model.regions, lambda region: (region.about, outside.place(region.content.start))),
         outside.spans(model.stray_markers),
         outside.spans(acting_in_a_chat(model.document)),
     )
@@ -444,9 +447,9 @@ def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
 
 def acting_in_a_chat(document: Document) -> tuple[Span, ...]:
     """Return what acts where the document is read as a chat (P3, P9): message headings and configuration lines."""
-    headings = tuple(each.span for each in find_headings(document)[0])
-    lines = find_lines(document, tuple(each.start for each in headings)).config
-    return (*headings, *(each.span for each in lines))
+    headings = tuple(heading.span for heading in find_headings(document)[0])
+    lines = find_lines(document, tuple(heading.start for heading in headings)).config
+    return (*headings, *(line.span for line in lines))
 
 
 def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[object, ...]:
@@ -458,20 +461,24 @@ def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[obje
     outside, document = outside_of(holes), model.document
     return (
         _is_titled_inside(model, outside),
-        outside.each(document.headings, lambda each: (each.level, each.nested)),
-        [(each.anchor, *_end(outside, each)) for each in document.sections if outside.outside(each.span.start)],
-        outside.each(document.footnote_definitions, lambda each: each.label),
-        outside.each(document.footnote_references, lambda each: each.label),
-        outside.each(document.undefined_footnotes, lambda each: each.label),
+        outside.each(document.headings, lambda heading: (heading.level, heading.nested)),
+        [
+            (section.anchor, *_end(outside, section))
+            for section in document.sections
+            if outside.outside(section.span.start)
+        ],
+        outside.each(document.footnote_definitions, lambda definition: definition.label),
+        outside.each(document.footnote_references, lambda reference: reference.label),
+        outside.each(document.undefined_footnotes, lambda reference: reference.label),
         outside.each(document.links, _target),
         outside.each(document.images, _target),
         outside.each(document.definitions, _target),
-        outside.each(document.wikilinks, lambda each: each.target),
-        outside.each(document.fences, lambda each: (each.info, each.closed, each.containers)),
-        outside.each(document.html, lambda each: each.block),
-        [] if loose else outside.each(document.paragraphs, lambda each: each.nested),
+        outside.each(document.wikilinks, lambda wikilink: wikilink.target),
+        outside.each(document.fences, lambda fence: (fence.info, fence.closed, fence.containers)),
+        outside.each(document.html, lambda html: html.block),
+        [] if loose else outside.each(document.paragraphs, lambda paragraph: paragraph.nested),
         *map(outside.spans, (document.indented_code, document.comments)),
-        outside.spans(each.span for each in document.code_spans),
+        outside.spans(span.span for span in document.code_spans),
         *map(outside.starts, (document.quotes, document.lists, document.items)),
     )
 
@@ -483,7 +490,7 @@ def depth(model: MagiModel, offset: int) -> int:
 
 def _is_titled_inside(model: MagiModel, outside: OutsideStretches) -> bool:
     """Return whether a document without a `title` takes its name from a heading inside."""
-    first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
+    first = next((heading for heading in model.document.headings if heading.level == 1 and not heading.nested), None)
     return model.title is None and first is not None and not outside.outside(first.span.start)
 
 

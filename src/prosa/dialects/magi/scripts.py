@@ -78,7 +78,7 @@ def fields_of(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Pro
     entries, wrong = read_fields(named, SCRIPT, Owner("an ai-script block", anchor, unknown=Severity.INFO))
     return Fields(entries), (
         *problems,
-        *(_about_id(each, named) for each in wrong),
+        *(_about_id(problem, named) for problem in wrong),
         *_schema(entries.get("output-schema")),
     )
 
@@ -192,7 +192,7 @@ def _removals(source: SourceText, pieces: Pieces, lenient: Lenient) -> list[Span
     spans: list[Span] = []
     for lines, comments in _by_lines(pieces.text, lenient.comments):
         if lines.of(lenient.text).strip():
-            spans += (pieces.span(_before_space(pieces.text, each.start), each.end) for each in comments)
+            spans += (pieces.span(_before_space(pieces.text, comment.start), comment.end) for comment in comments)
         else:
             spans.append(_source_lines(source, pieces, lines.start, lines.end))
     return spans

@@ -70,7 +70,7 @@ def _server(server: ServerModel) -> Server:
     if server.disabled:
         written["disabled"] = True
     if server.tools is not None:
-        written["tools"] = [_tool(each) for each in server.tools]
+        written["tools"] = [_tool(tool) for tool in server.tools]
     return written
 
 

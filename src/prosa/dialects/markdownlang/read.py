@@ -164,7 +164,7 @@ def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> Mail
     return MailboxModel(
         name=box,
         span=entry.value.span,
-        sends=None if sends is None else tuple(each.removeprefix("./") for each in _args(sends)),
+        sends=None if sends is None else tuple(arg.removeprefix("./") for arg in _args(sends)),
         expires=quantity.age(text_of(found.get("expires")) or ""),
     )
 
@@ -337,7 +337,7 @@ def _server_tool(item: Mapping) -> tuple[ServerToolModel, list[Problem]]:
 def _parameter_problems(node: Node) -> Iterable[Problem]:
     """Yield the problems of the schema of arguments, which are always an object."""
     yield from check_schema_shape(node)
-    kind = next((each for each in node if each.key.text == "type"), None) if isinstance(node, Mapping) else None
+    kind = next((entry for entry in node if entry.key.text == "type"), None) if isinstance(node, Mapping) else None
     if kind is not None and to_value(kind.value) != "object":
         message = "the `type` of `tools.parameters` is `object`: arguments of a tool have names"
         yield Problem("wrong-form", message, kind.value.span)

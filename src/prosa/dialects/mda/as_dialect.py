@@ -46,31 +46,31 @@ def facts(model: MdaModel) -> MdaFacts:
         "requires": requires if isinstance(requires, dict) else {},
         "depends_on": [
             {
-                "name": each.name,
-                "range": each.range,
-                "digest": each.digest or None,
-                "line": _line(model, each.span.start),
+                "name": dependency.name,
+                "range": dependency.range,
+                "digest": dependency.digest or None,
+                "line": _line(model, dependency.span.start),
             }
-            for each in model.dependencies
+            for dependency in model.dependencies
         ],
         "relationships": [
             {
-                "ref": each.definition.label if each.definition else None,
-                "line": _line(model, each.node.span.start),
-                "data": each.data,
+                "ref": relation.definition.label if relation.definition else None,
+                "line": _line(model, relation.node.span.start),
+                "data": relation.data,
             }
-            for each in (model.relations or model.listed or ())
+            for relation in (model.relations or model.listed or ())
         ],
         "integrity": integrity | {"matches": is_true(model)} if isinstance(integrity, dict) else None,
         "signatures": [
             {
-                "signer": each.signer,
-                "key_id": each.key_id,
-                "algorithm": each.algorithm,
+                "signer": signature.signer,
+                "key_id": signature.key_id,
+                "algorithm": signature.algorithm,
                 "state": NOT_VERIFIED,
-                "line": _line(model, each.span.start),
+                "line": _line(model, signature.span.start),
             }
-            for each in model.signatures
+            for signature in model.signatures
         ],
     }
 
@@ -90,8 +90,15 @@ def corpus_facts(model: MdaModel) -> CorpusFacts:
         "version": model.text("version") or "",
         "digest": digest.text if digest is not None else "",
         "depends": tuple(
-            (each.name, each.range, each.digest, _ends(each.span), _ends(each.range_span), _ends(each.digest_span))
-            for each in model.dependencies
+            (
+                dependency.name,
+                dependency.range,
+                dependency.digest,
+                _ends(dependency.span),
+                _ends(dependency.range_span),
+                _ends(dependency.digest_span),
+            )
+            for dependency in model.dependencies
         ),
     }
 

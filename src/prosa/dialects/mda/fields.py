@@ -248,7 +248,7 @@ class MdaFile(Struct, frozen=True):
     required: bool = False
 
 
-_NAMED = tuple(replace(each, required=each.name in ("name", "description")) for each in _SHARED)
+_NAMED = tuple(replace(field, required=field.name in ("name", "description")) for field in _SHARED)
 
 SOURCE_FILE = MdaFile("an MDA document", SOURCE, required=True)
 TARGETS: Map[TargetName, MdaFile] = {

@@ -67,7 +67,7 @@ def read_keys(text: str, domain: str | None) -> tuple[tuple[PublicKey, ...], tup
     if problems:
         return (), problems
     keys = cast("dict[str, list[dict[str, str]]]", to_value(reading.node))["keys"]  # nothing is wrong with them
-    return tuple(_key(each, domain) for each in keys), ()
+    return tuple(_key(key, domain) for key in keys), ()
 
 
 def _problems(node: Object) -> Iterator[Problem]:
@@ -81,9 +81,9 @@ def _problems(node: Object) -> Iterator[Problem]:
         if isinstance(item, Object):
             anchor = Span(item.span.start, item.span.start + 1)
             yield from read_fields(item, _KEY, Owner("a key", anchor, unknown=Severity.ERROR))[1]
-            for each in item:
-                if isinstance(each.value, Scalar) and each.value.value is None:
-                    yield Problem("wrong-type", f"`{each.key.text}` has no value", each.key.span)
+            for entry in item:
+                if isinstance(entry.value, Scalar) and entry.value.value is None:
+                    yield Problem("wrong-type", f"`{entry.key.text}` has no value", entry.key.span)
 
 
 def _key(data: dict[str, str], domain: str | None) -> PublicKey:

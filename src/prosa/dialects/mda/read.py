@@ -53,8 +53,8 @@ def read(front: FrontReading, document: Document) -> tuple[MdaModel, tuple[Probl
     reader.quoted(extended)
     reader.requires(extended.get("requires"))
     listed = _mappings(extended.get("relationships"))
-    for each in listed or ():
-        reader.table(each, RELATIONSHIP, _WHAT)
+    for mapping in listed or ():
+        reader.table(mapping, RELATIONSHIP, _WHAT)
     model = MdaModel(
         front,
         document,
@@ -84,12 +84,12 @@ class _Reader(Struct):
         anything = name in OPEN
         owner = Owner(title, anchor, prefix, Severity.ERROR, lambda _: anything, self.front.complete)
         known = {each.name for each in table}
-        nulls = [each for each in mapping if each.key.text in known and _is_null(each.value)]
-        for each in nulls:
-            self._wrong("wrong-type", f"`{prefix}{each.key.text}` has no value", each.key.span)
-        filled = Mapping(tuple(each for each in mapping if each not in nulls), mapping.span)
+        nulls = [entry for entry in mapping if entry.key.text in known and _is_null(entry.value)]
+        for null in nulls:
+            self._wrong("wrong-type", f"`{prefix}{null.key.text}` has no value", null.key.span)
+        filled = Mapping(tuple(entry for entry in mapping if entry not in nulls), mapping.span)
         found, wrong = read_fields(filled, table, owner)
-        self.problems += (replace(each, severity=Severity.ERROR) for each in wrong)
+        self.problems += (replace(problem, severity=Severity.ERROR) for problem in wrong)
         return {
             each.name: found[each.name] for each in table if each.name in found and self._inner(each, found, prefix)
         }

@@ -54,7 +54,7 @@ class TrustPolicy(Struct, frozen=True):
     @property
     def domains(self) -> tuple[str, ...]:
         """The domains of its `did-web` signers."""
-        return tuple(sorted(each.issuer for each in self.trusted if each.type == "did-web"))
+        return tuple(sorted(identity.issuer for identity in self.trusted if identity.type == "did-web"))
 
 
 _DOMAIN = regex(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
@@ -151,11 +151,11 @@ def _policy_problems(node: Object) -> Iterator[Problem]:
 
 
 def _read(node: Object, table: tuple[Field, ...], title: str) -> Iterator[Problem]:
-    for each in node:
-        if isinstance(each.value, Scalar) and each.value.value is None:
-            yield Problem("wrong-type", f"`{each.key.text}` has no value", each.key.span)
+    for entry in node:
+        if isinstance(entry.value, Scalar) and entry.value.value is None:
+            yield Problem("wrong-type", f"`{entry.key.text}` has no value", entry.key.span)
     owner = Owner(title, Span(node.span.start, node.span.start + 1), unknown=Severity.ERROR)
-    yield from (replace(each, severity=Severity.ERROR) for each in read_fields(node, table, owner)[1])
+    yield from (replace(problem, severity=Severity.ERROR) for problem in read_fields(node, table, owner)[1])
 
 
 def distrusted(
@@ -168,11 +168,15 @@ def distrusted(
         return "missing-required-integrity"
     if not model.signatures:
         return "missing-required-signature"
-    if any(each.digest != digest.text for each in model.signatures):
+    if any(signature.digest != digest.text for signature in model.signatures):
         return "signature-digest-mismatch"
     if not matches:
         return "integrity-mismatch"
-    known = {each for number, each in verified.items() if each in policy.trusted and number < len(model.signatures)}
+    known = {
+        identity
+        for number, identity in verified.items()
+        if identity in policy.trusted and number < len(model.signatures)
+    }
     if not known:
         return "no-trusted-signature"
     return "insufficient-trusted-signatures" if len(known) < policy.least else None

@@ -18,7 +18,7 @@ def newest(text: str) -> Order:
     if match is None:
         return NONE
     numbers = (int(match[1]), int(match[2]), int(match[3]))
-    parts = tuple(_part(each) for each in match[4].split(".")) if match[4] else ()
+    parts = tuple(_part(part) for part in match[4].split(".")) if match[4] else ()
     return numbers, not parts, parts
 
 

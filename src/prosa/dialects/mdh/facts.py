@@ -50,7 +50,7 @@ def facts(model: NodeModel, *, md_url: str | None = None) -> MdhFacts:
         "title": model.title.text if model.title else None,
         "md_url": md_url,
         "links": [_link(link, model) for link in model.links],
-        "inline_links": [{"href": each.href, "line": _line(model, each.start)} for each in model.inline_links],
+        "inline_links": [{"href": link.href, "line": _line(model, link.start)} for link in model.inline_links],
         "actions": [action_value(action) for action in model.actions],
     }
 
@@ -85,11 +85,11 @@ def references(model: NodeModel) -> tuple[Ref, ...]:
     the node (HA6) unless they begin with `/`. Links that are only a fragment have no target.
     """
     front = (ref for link in model.links for ref in _front(link))
-    inline = (ref for each in model.inline_links if (ref := _inline(each.href, each.span)))
+    inline = (ref for link in model.inline_links if (ref := _inline(link.href, link.span)))
     wikilinks = (
-        Ref("wikilink", each.target, "stem", each.span, fragment=each.fragment or "")
-        for each in model.wikilinks
-        if each.target
+        Ref("wikilink", wikilink.target, "stem", wikilink.span, fragment=wikilink.fragment or "")
+        for wikilink in model.wikilinks
+        if wikilink.target
     )
     return (*front, *inline, *wikilinks)
 
@@ -143,11 +143,12 @@ def corpus_facts(model: NodeModel) -> CorpusFacts:
         "title": model.title.text if model.title else "",
         "anchor": _pair(anchor),
         "canonical": model.canonical_url.text if model.canonical_url else "",
-        "links": tuple((each.href, _pair(each.span)) for each in model.inline_links),
+        "links": tuple((link.href, _pair(link.span)) for link in model.inline_links),
         "targets": tuple(target for link in model.links for target in _targets(link)),
-        "actions": tuple(_action(each) for each in model.actions if each.id and each.method and each.url),
+        "actions": tuple(_action(action) for action in model.actions if action.id and action.method and action.url),
         "wikilinks": tuple(
-            (each.target, each.label, each.fragment, each.embed, _pair(each.span)) for each in model.wikilinks
+            (wikilink.target, wikilink.label, wikilink.fragment, wikilink.embed, _pair(wikilink.span))
+            for wikilink in model.wikilinks
         ),
     }
 

@@ -77,7 +77,7 @@ class QueryModel(Struct, frozen=True):
     @property
     def names(self) -> frozenset[str]:
         """Every declared parameter; one that is only described is optional."""
-        return frozenset(each.text for each in (*self.required, *self.optional, *self.described))
+        return frozenset(text.text for text in (*self.required, *self.optional, *self.described))
 
 
 class PaginationModel(Struct, frozen=True):

@@ -121,7 +121,7 @@ def _same_data(model: NodeModel, entry: Entry, edits: tuple[Edit, ...]) -> bool:
     if reading.problems or not isinstance(reading.node, Mapping):
         return False
     value = to_value(entry.value)
-    expected = {each.key.text: to_value(each.value) for each in model.fields if each is not entry}
+    expected = {field.key.text: to_value(field.value) for field in model.fields if field is not entry}
     expected["actions"] = value if isinstance(value, list) else [value]
     return bool(to_value(reading.node) == expected)
 

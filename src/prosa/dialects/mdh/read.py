@@ -137,7 +137,8 @@ def _inline_links(document: Document) -> tuple[InlineLink, ...]:
 
 def _wikilinks(document: Document) -> tuple[WikilinkModel, ...]:
     return tuple(
-        WikilinkModel(each.target, each.label, each.fragment, each.embed, each.span) for each in document.wikilinks
+        WikilinkModel(wikilink.target, wikilink.label, wikilink.fragment, wikilink.embed, wikilink.span)
+        for wikilink in document.wikilinks
     )
 
 
@@ -244,8 +245,8 @@ def read_body_schema(entry: Entry | None) -> tuple[SchemaRef | None, tuple[Probl
         return None, ()
     node = entry.value
     if isinstance(node, Mapping):
-        problems = tuple(each for each in check_schema_shape(node) if each.rule != "schema-without-type")
-        valid = not any(each.rule == "bad-schema" for each in problems)
+        problems = tuple(problem for problem in check_schema_shape(node) if problem.rule != "schema-without-type")
+        valid = not any(problem.rule == "bad-schema" for problem in problems)
         return SchemaRef(None, node, to_value(node), valid), problems
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         wanted = "a JSON Schema as a mapping, or the URL of one"

@@ -66,7 +66,7 @@ def masked(front: FrontReading) -> tuple[Span, ...]:
     if not mdx and not ("{" in text and "{{<" in text and "[[" in text):
         return ()  # as most, whose body is not cut out
     body = front.source.slice(front.body)
-    return tuple(each.shift(front.body.start) for each in (mdx_spans(body) if mdx else shortcode_spans(body)))
+    return tuple(span.shift(front.body.start) for span in (mdx_spans(body) if mdx else shortcode_spans(body)))
 
 
 def _title(node: Node | None, document: Document) -> Def | None:

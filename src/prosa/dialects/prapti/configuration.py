@@ -118,16 +118,16 @@ def _resolved(path: str, assigned: Assigned, last: Mapping[str, Assigned]) -> Ef
 
 def inspected(values: Mapping[str, EffectiveValue]) -> str:
     """Return one line for each value, by path."""
-    return "\n".join(f"{path} = {_shown(each)}  ({_where(each)})" for path, each in sorted(values.items()))
+    return "\n".join(f"{path} = {_shown(value)}  ({_where(value)})" for path, value in sorted(values.items()))
 
 
 def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Value]]:
     """Return the same as plain data: ``path``, ``value``, ``source``, ``line``, and ``problem`` where there is one."""
     rows = []
-    for path, each in sorted(values.items()):
-        line = each.source.position(each.line.span.start).line
-        row = {"path": path, "value": each.value, "source": each.source.path, "line": line}
-        rows.append(row | ({"problem": each.problem} if each.problem else {}))
+    for path, value in sorted(values.items()):
+        line = value.source.position(value.line.span.start).line
+        row = {"path": path, "value": value.value, "source": value.source.path, "line": line}
+        rows.append(row | ({"problem": value.problem} if value.problem else {}))
     return rows
 
 
@@ -138,5 +138,5 @@ def _shown(each: EffectiveValue) -> str:
     return f"{value} by var({each.line.variable})" if each.line.variable else value
 
 
-def _where(each: EffectiveValue) -> str:
-    return f"{each.source.path}:{each.source.position(each.line.span.start).line}"
+def _where(value: EffectiveValue) -> str:
+    return f"{value.source.path}:{value.source.position(value.line.span.start).line}"

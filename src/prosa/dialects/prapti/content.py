@@ -288,7 +288,7 @@ def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
         fences.take(line, None if opened == "unsure" else opened)
         found = _sign(line)
         places = [found.span("slashes")] if found else []
-        places += [each.span(1) for each in _COMMENT.finditer(line)]
+        places += [match.span(1) for match in _COMMENT.finditer(line)]
         for at, end in sorted(places):
             if (end - at) % 2:
                 yield Span(start + at, start + at + (end - at + 1) // 2)

@@ -83,7 +83,7 @@ class _Code:
 
     def __init__(self, document: Document) -> None:
         self._blocks = Cover((*(fence.span for fence in document.fences), *document.indented_code))
-        self._spans = sorted(each.span for each in document.code_spans)
+        self._spans = sorted(span.span for span in document.code_spans)
 
     def covers(self, offset: int, *, since: int) -> bool:
         """Return whether an offset lies in a block of code, or in a code span that starts at ``since`` or later."""

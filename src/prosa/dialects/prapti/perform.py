@@ -200,12 +200,12 @@ _VARIABLES = "vars."
 def misspelled(values: Mapping[str, EffectiveValue]) -> Iterator[Complaint]:
     """Yield a warning at each such name."""
     used = {path_of(each.line.variable) for each in values.values() if each.line.variable is not None}
-    for path, each in values.items():
+    for path, value in values.items():
         if not path.startswith(_VARIABLES) or setting_of(path) is not None or path in used:
             continue
         if near := nearest_variable(path):
-            text, note = f"there is no setting `{each.line.key}`", f"did you mean `{near}`?"
-            meant = Misspelling((each.line.key or "").removeprefix(_VARIABLES), near)
-            span = each.line.name_span
+            text, note = f"there is no setting `{value.line.key}`", f"did you mean `{near}`?"
+            meant = Misspelling((value.line.key or "").removeprefix(_VARIABLES), near)
+            span = value.line.name_span
             problem = Problem("user-variable", text, span, (note,), severity=Severity.WARNING, misspelling=meant)
-            yield Complaint(problem, each.source)
+            yield Complaint(problem, value.source)

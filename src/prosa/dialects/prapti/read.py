@@ -201,7 +201,7 @@ def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
 def without_code(text: str) -> str:
     """Return a text without its code, in which mentions do not count (PA1)."""
     document = parse(SourceText(text))
-    code = (*(each.span for each in document.fences), *document.indented_code, *(s.span for s in document.code_spans))
+    code = (*(fence.span for fence in document.fences), *document.indented_code, *(s.span for s in document.code_spans))
     pieces, at = [], 0
     for span in sorted(code):
         pieces.append(text[at : max(at, span.start)])

@@ -81,7 +81,7 @@ def closing(document: Document) -> str:
     fence = document.fences[-1] if document.fences else None
     if fence is not None and not fence.closed and not fence.nested and fence.span.end >= last:
         return fence.open_fence
-    block = next((each for each in reversed(document.html) if each.block), None)
+    block = next((html for html in reversed(document.html) if html.block), None)
     if block is None or block.span.end < last:
         return ""
     body = text[document.body.start : end].rstrip()
@@ -141,7 +141,7 @@ def keeps(text: str, whole: str, more: int) -> bool:
         all(_same(one, other) for one, other in zip(same, after, strict=False))
         and (ongoing.heading, ongoing.disabled) == (last.heading, last.disabled)
         and ongoing.content.startswith(last.content)
-        and [each.start for each in ongoing.removed[: len(last.removed)]] == [each.start for each in last.removed]
+        and [span.start for span in ongoing.removed[: len(last.removed)]] == [span.start for span in last.removed]
     )
 
 
@@ -203,9 +203,12 @@ def _said(text: str) -> list[tuple[str, str | None, str, list[str]]]:
     source = SourceText(text)
     front = read_front(source)
     document = parse(source, body=front.body)
-    messages = (each for each in read(front, document)[0].messages if not each.disabled)
-    rows = ((each, sent_text(each, document, {}), [line.raw.strip() for line in each.in_effect()]) for each in messages)
-    return [(each.role, each.name, text, lines) for each, text, lines in rows if text or lines]
+    messages = (message for message in read(front, document)[0].messages if not message.disabled)
+    rows = (
+        (message, sent_text(message, document, {}), [line.raw.strip() for line in message.in_effect()])
+        for message in messages
+    )
+    return [(message.role, message.name, text, lines) for message, text, lines in rows if text or lines]
 
 
 def _ending(text: str) -> tuple[str, str]:

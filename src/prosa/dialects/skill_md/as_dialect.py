@@ -55,17 +55,17 @@ def facts(model: SkillModel) -> SkillFacts:
         "compatibility": model.compatibility,
         "allowed_tools": list(model.allowed_tools),
         "metadata": dict(model.metadata),
-        "parameters": [_parameter(model, each) for each in model.parameters],
+        "parameters": [_parameter(model, parameter) for parameter in model.parameters],
         "bare": model.bare,
     }
 
 
-def _parameter(model: SkillModel, each: Parameter) -> SkillParameter:
+def _parameter(model: SkillModel, parameter: Parameter) -> SkillParameter:
     return {
-        "name": each.name,
-        "required": each.required,
-        "description": each.description,
-        "line": model.document.source.position(each.span.start).line,
+        "name": parameter.name,
+        "required": parameter.required,
+        "description": parameter.description,
+        "line": model.document.source.position(parameter.span.start).line,
     }
 
 

@@ -40,19 +40,19 @@ def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = Fa
     document = model.document
     body = document.body
     text = document.source.text[: body.end]
-    marked = (each for each in document.code_spans if _is_command(text, each.span.start))
-    commands = [(each.text, each.content) for each in marked]
-    fenced = [(document.fence_text(each), each.span) for each in document.fences if each.info.strip() == "!"]
+    marked = (span for span in document.code_spans if _is_command(text, span.span.start))
+    commands = [(span.text, span.content) for span in marked]
+    fenced = [(document.fence_text(fence), fence.span) for fence in document.fences if fence.info.strip() == "!"]
     if found := sorted((*commands, *fenced), key=lambda each: each[1]):
         named = _named([each.strip().partition("\n")[0] for each, _ in found])
         yield f"commands whose output belongs in its text: {named}"
-    shells = [each for each in document.fences if each.language.lower() in SHELLS]
-    if shells := [each for each in shells if _needs_shell(document.fence_text(each))]:
+    shells = [fence for fence in document.fences if fence.language.lower() in SHELLS]
+    if shells := [shell for shell in shells if _needs_shell(document.fence_text(shell))]:
         yield f"{len(shells)} blocks of shell commands" if len(shells) > 1 else "a block of shell commands"
     if model.allowed_tools:
         yield f"tools of its agent: {_named(model.allowed_tools)}"
-    scripts = {each[0] for each in _SCRIPT.finditer(text, body.start) if _begins_path(text, each.start())}
-    scripts |= {each for each in files if each.startswith("scripts/") and each.lower().endswith(_SUFFIXES)}
+    scripts = {match[0] for match in _SCRIPT.finditer(text, body.start) if _begins_path(text, match.start())}
+    scripts |= {file for file in files if file.startswith("scripts/") and file.lower().endswith(_SUFFIXES)}
     if scripts:
         yield f"scripts in languages other than Python: {_named(sorted(scripts))}"
     if hooks:
@@ -77,13 +77,13 @@ def _is_command(text: str, start: int) -> bool:
 def _needs_shell(commands: str) -> bool:
     """Return whether commands are more than calls of Python scripts of the skill, which a model makes without a
     shell."""
-    lines = (each.strip().removeprefix("$ ") for each in commands.splitlines())
+    lines = (line.strip().removeprefix("$ ") for line in commands.splitlines())
     return any(line and not line.startswith("#") and not _PYTHON.match(line) for line in lines)
 
 
 def _named(names: Sequence[str]) -> str:
     """Return some of the names, each on one line and not too long."""
-    known = list(dict.fromkeys(" ".join(each.split()) for each in names))
+    known = list(dict.fromkeys(" ".join(name.split()) for name in names))
     shown = [f"`{each if len(each) <= 60 else each[:59] + '…'}`" for each in known[:MOST_NAMED]]
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
     return ", ".join(shown) + more

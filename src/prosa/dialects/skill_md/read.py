@@ -64,12 +64,12 @@ def _bare(front: FrontReading) -> Problem:
 
 
 def _derived_name(document: Document) -> str | None:
-    first = next((each.plain for each in document.headings if not each.nested), None)
+    first = next((heading.plain for heading in document.headings if not heading.nested), None)
     return as_name(first) if first else None
 
 
 def _derived_description(document: Document) -> str | None:
-    first = next((each.text for each in document.paragraphs if not each.nested), None)
+    first = next((paragraph.text for paragraph in document.paragraphs if not paragraph.nested), None)
     return " ".join(first.split()) if first else None
 
 
@@ -128,8 +128,8 @@ def _lists_after_titles(document: Document) -> Iterator[Span]:
     """Yield the lists with nothing but blank space between them and a title."""
     lists = document.lists
     starts = [span.start for span in lists]
-    headings = (each.span for each in document.headings if _TITLE.fullmatch(each.plain.strip()))
-    lines = (_last_line(document, each.span) for each in document.paragraphs if not each.nested)
+    headings = (heading.span for heading in document.headings if _TITLE.fullmatch(heading.plain.strip()))
+    lines = (_last_line(document, paragraph.span) for paragraph in document.paragraphs if not paragraph.nested)
     titles = (*headings, *(span for span in lines if _TITLE.fullmatch(document.source.slice(span).strip())))
     for title in sorted(titles):
         at = bisect_left(starts, title.end)

@@ -145,11 +145,11 @@ def _aliases(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
     """Yield the names that imports bind, and what they stand for."""
     for node in nodes:
         if isinstance(node, ast.Import):
-            for each in node.names:
-                yield (each.asname, each.name) if each.asname else (each.name.partition(".")[0],) * 2
+            for name in node.names:
+                yield (name.asname, name.name) if name.asname else (name.name.partition(".")[0],) * 2
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module}.{each.name}"
+            for name in node.names:
+                yield name.asname or name.name, f"{node.module}.{name.name}"
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[_Place]:

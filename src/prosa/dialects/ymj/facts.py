@@ -63,7 +63,7 @@ def facts(model: YmjModel) -> YmjFacts:
         "payload": None
         if payload is None
         else {"selector": payload.selector, "found": payload.found, "content": payload.content},
-        "attachments": [each.facts() for each in model.attachments],
+        "attachments": [attachment.facts() for attachment in model.attachments],
         "wikilinks": [
             {"target": link.target, "line": model.source.position(link.span.start).line}
             for link in model.document.wikilinks
@@ -163,12 +163,14 @@ def _target(text: str) -> tuple[str, str, RefKind]:
 
 
 def _attachments(model: YmjModel) -> Iterator[Ref]:
-    for each in model.attachments:
-        if each.uri is None:
+    for attachment in model.attachments:
+        if attachment.uri is None:
             continue
-        path = local_path(each.uri, Path())
+        path = local_path(attachment.uri, Path())
         kind: RefKind = "url" if path is None else "path"
-        yield Ref("front-matter", each.uri if path is None else path.as_posix(), kind, each.span, rel="attachment")
+        yield Ref(
+            "front-matter", attachment.uri if path is None else path.as_posix(), kind, attachment.span, rel="attachment"
+        )
 
 
 # The calls of a recording, as people are shown them.
@@ -207,7 +209,7 @@ def _answered(block: ModelBlock) -> str:
         return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
     again = f" (attempt {len(block.attempts) + 1})" if block.attempts else ""
     if block.reply.tool_calls:
-        return f"asks for {', '.join(each.name for each in block.reply.tool_calls)}{again}"
+        return f"asks for {', '.join(call.name for call in block.reply.tool_calls)}{again}"
     return f"{_brief(block.reply.content) or block.reply.finish}{again}"
 
 

@@ -372,5 +372,5 @@ def is_recording(footer: Value) -> bool:
     ops = footer.get("ops") if isinstance(footer, dict) else None
     handlers = ops.get("handlers") if isinstance(ops, dict) else None
     return isinstance(handlers, list) and any(
-        isinstance(each, dict) and each.get("name") == RECORDING for each in handlers
+        isinstance(handler, dict) and handler.get("name") == RECORDING for handler in handlers
     )

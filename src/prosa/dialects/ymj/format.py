@@ -138,7 +138,7 @@ def _header_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
 def _footer_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
     if model.footer is not None and model.footer.sound and model.footer.claimed:
         yield from fence_edits(model)
-        yield from mirror_edits(model, [each.entry.key.text for each in mirrors(model) if each.equal])
+        yield from mirror_edits(model, [mirror.entry.key.text for mirror in mirrors(model) if mirror.equal])
         yield from hash_edits(model, rehash=options.rehash)
 
 

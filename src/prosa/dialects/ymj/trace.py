@@ -466,10 +466,10 @@ def requests_of(
         setup = blocks.get(f"{scope}{SETUP}")
         if not isinstance(setup, SetupBlock):
             raise ValueError(f"there is no block {scope}{SETUP}")
-        known = tools.setdefault(scope, {each.name: each for each in setup.tools})
+        known = tools.setdefault(scope, {tool.name: tool for tool in setup.tools})
         messages[path] = _messages(path, content, messages, parts)
         offered = list(_offered(path, content, setup, known))
-        sent = [parts.of(each) for each in offered]
+        sent = [parts.of(tool) for tool in offered]
         output = setup.output if content.output is None else None if content.output == "none" else content.output
         wanted = None if output is None else parts.of(output)
         given = parts.of(setup.parameters if content.parameters is None else content.parameters)
@@ -482,7 +482,7 @@ def requests_of(
             "output": cast("SentFormat", wanted[0]) if wanted else None,  # made of a `WrittenFormat`
             "parameters": given[0],
         }
-        yield path, request, tuple(tuple(each.origin) for each in offered)
+        yield path, request, tuple(tuple(tool.origin) for tool in offered)
 
 
 def _messages(
@@ -499,23 +499,23 @@ def _messages(
     size += sum(each[1] for each in added)
     parts.count(path, size)
     before = list(before)
-    for index, each in block.changed.items():
+    for index, message in block.changed.items():
         if not index.isdecimal() or int(index) >= len(before):
             raise ValueError(f"call {path}: `changed` names message {index[:20]}, which {block.after} does not have")
-        before[int(index)], more = parts.of(each)
+        before[int(index)], more = parts.of(message)
         size += more
     return [*before, *(each[0] for each in added)], size
 
 
 def _offered(path: str, block: ModelBlock, setup: SetupBlock, known: dict[str, WrittenTool]) -> Iterator[WrittenTool]:
-    for each in setup.tools if block.tools is None else block.tools:
-        if isinstance(each, WrittenTool):
-            known[each.name] = each
-            yield each
-        elif each in known:
-            yield known[each]
+    for tool in setup.tools if block.tools is None else block.tools:
+        if isinstance(tool, WrittenTool):
+            known[tool.name] = tool
+            yield tool
+        elif tool in known:
+            yield known[tool]
         else:
-            raise ValueError(f"call {path}: the tool `{each[:64]}` was not offered before")
+            raise ValueError(f"call {path}: the tool `{tool[:64]}` was not offered before")
 
 
 def _unread(name: str) -> str:

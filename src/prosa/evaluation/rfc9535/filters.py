@@ -171,7 +171,7 @@ class Both(Struct, frozen=True):
 
     def holds(self, value: Value, search: Search) -> bool:
         """Return whether all hold."""
-        return all(each.holds(value, search) for each in self.conditions)
+        return all(condition.holds(value, search) for condition in self.conditions)
 
 
 class Either(Struct, frozen=True):
@@ -181,7 +181,7 @@ class Either(Struct, frozen=True):
 
     def holds(self, value: Value, search: Search) -> bool:
         """Return whether one holds."""
-        return any(each.holds(value, search) for each in self.conditions)
+        return any(condition.holds(value, search) for condition in self.conditions)
 
 
 def _equal(left: Compared, right: Compared) -> bool:

@@ -235,7 +235,7 @@ class _Parser:
             if not isinstance(of, Within):
                 raise JsonPathError(f"calls `{name}()` with something other than a path", start)
             return Count(of) if name == "count" else ValueOf(of)
-        values = [self.comparable(each, start) for each in arguments]
+        values = [self.comparable(argument, start) for argument in arguments]
         return Length(values[0]) if name == "length" else Matches(values[0], values[1], name == "match")
 
     def arguments(self) -> list[_Primary]:

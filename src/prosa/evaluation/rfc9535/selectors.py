@@ -181,7 +181,7 @@ def _descend(nodes: Iterable[Node], search: Search) -> Iterator[Node]:
         while todo:
             node, depth = todo.pop()
             yield node
-            below = [each for each in children(node, search) if isinstance(each.value, dict | list)]
+            below = [child for child in children(node, search) if isinstance(child.value, dict | list)]
             if below and depth == MAX_DEPTH:
                 raise TooMuch(f"descends into a value that is nested more than {MAX_DEPTH} deep")
             todo += [(each, depth + 1) for each in reversed(below)]

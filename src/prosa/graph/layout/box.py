@@ -114,7 +114,7 @@ def place_labels(
         taken.add(box)
     found: list[Box | None] = [None] * len(nodes)
     for at in order:
-        free = next((each for each in _sides(nodes[at], labels[at]) if taken.is_free(each)), None)
+        free = next((side for side in _sides(nodes[at], labels[at]) if taken.is_free(side)), None)
         if free is not None:
             found[at] = free
             taken.add(free)

@@ -88,7 +88,7 @@ def _steps(network: Network, start: int) -> list[int]:
             if steps[other] < 0:
                 steps[other] = steps[body] + 1
                 waiting.append(other)
-    return [max(each, 0) for each in steps]
+    return [max(step, 0) for step in steps]
 
 
 def _spread(fine: Network, group: Sequence[int], coarse: Points, names: Sequence[str]) -> Points:
@@ -157,7 +157,7 @@ def coarsen(fine: Network) -> tuple[Network, list[int]]:
 def _neighbours(network: Network) -> list[Iterator[int]]:
     """Return the neighbours of every body, those with few links first, each once: a hub is traversed only once."""
     links = network.links
-    return [iter(sorted(each, key=lambda at: (len(links[at]), at))) for each in links]
+    return [iter(sorted(link, key=lambda at: (len(links[at]), at))) for link in links]
 
 
 def _gather(neighbours: Iterator[int], group: list[int], own: int, room: int) -> int:

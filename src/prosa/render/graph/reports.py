@@ -43,25 +43,30 @@ class Compared(Struct, frozen=True):
 def report_text(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
     """Return the report for people; a sentence where there is nothing to report."""
     if report == "contradictions":
-        return "\n\n".join("\n".join(_contradiction(each)) for each in contradictions) or "No contradictions."
+        return (
+            "\n\n".join("\n".join(_contradiction(contradiction)) for contradiction in contradictions)
+            or "No contradictions."
+        )
     return "\n".join(_TEXTS[report](graph)) or f"No {_NAMES[report]}."
 
 
 def report_json(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
     """Return the report for programs: one key, the name of the report."""
     found = (
-        [_compared_object(each) for each in contradictions] if report == "contradictions" else _OBJECTS[report](graph)
+        [_compared_object(contradiction) for contradiction in contradictions]
+        if report == "contradictions"
+        else _OBJECTS[report](graph)
     )
     return dump({report: found}, indent=2)
 
 
-def _contradiction(each: Compared) -> Iterator[str]:
-    sides = [(each.pair.one, each.one), (each.pair.other, each.other)]
-    if each.pair.edges[0].source == each.pair.other.id:
+def _contradiction(compared: Compared) -> Iterator[str]:
+    sides = [(compared.pair.one, compared.one), (compared.pair.other, compared.other)]
+    if compared.pair.edges[0].source == compared.pair.other.id:
         sides.reverse()
     yield f"{safe(sides[0][0].path)}  contradicts  {safe(sides[1][0].path)}"
-    if each.description:
-        yield f"  why: {safe(each.description)}"
+    if compared.description:
+        yield f"  why: {safe(compared.description)}"
     for node, passage in sides:
         if passage is None:
             yield f"  {safe(node.path)}: cannot be read"
@@ -83,13 +88,13 @@ def _folded(text: str, width: int = 96) -> Iterator[str]:
     yield line
 
 
-def _compared_object(each: Compared) -> dict[str, Plain]:
+def _compared_object(compared: Compared) -> dict[str, Plain]:
     documents = [
         {**node_object(node), "passage": _passage_object(passage)}
-        for node, passage in ((each.pair.one, each.one), (each.pair.other, each.other))
+        for node, passage in ((compared.pair.one, compared.one), (compared.pair.other, compared.other))
     ]
-    edges = [edge_object(edge) for edge in each.pair.edges]
-    return {"documents": documents, "description": each.description, "edges": edges}
+    edges = [edge_object(edge) for edge in compared.pair.edges]
+    return {"documents": documents, "description": compared.description, "edges": edges}
 
 
 def _passage_object(passage: Passage | None) -> dict[str, Plain] | None:
@@ -104,7 +109,7 @@ def _orphans_text(graph: Graph) -> Iterator[str]:
 
 
 def _orphans(graph: Graph) -> Sequence[Mapping[str, Plain]]:
-    return [node_object(graph.by_id[each]) for each in orphans(graph)]
+    return [node_object(graph.by_id[orphan]) for orphan in orphans(graph)]
 
 
 def _cycles_text(graph: Graph) -> Iterator[str]:
@@ -159,7 +164,7 @@ def _rank(graph: Graph) -> Sequence[Mapping[str, Plain]]:
 def _ranked(graph: Graph) -> list[tuple[Node, float, int]]:
     """Return nodes, the highest rank first, with the number of documents that point at them."""
     rank = ranks(graph)
-    pairs = {(each.source, each.target) for each in graph.resolved if each.source != each.target}
+    pairs = {(edge.source, edge.target) for edge in graph.resolved if edge.source != edge.target}
     into = Counter(target for _, target in pairs)
     return sorted(
         ((node, rank[node.id], into[node.id]) for node in graph.nodes), key=lambda row: (-row[1], row[0].path)

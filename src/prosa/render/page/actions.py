@@ -83,7 +83,7 @@ def _form(
         "plain": plain,
         "changes": contract.changes_state,
         "fields": fields,
-        "later": any(each["later"] for each in fields),
+        "later": any(field["later"] for field in fields),
         "media_type": contract.media_type if contract.changes_state else "",
         "accept": contract.accept.strip(),
         "auth": auth.type,
@@ -100,8 +100,8 @@ def _form(
 def _with_later(fields: list[Field], *, plain: bool) -> list[Field]:
     """Mark the fields that need the script. Without it, a browser sends empty fields too, which the site may refuse;
     so a form that works without the script only has the required fields, if there are any."""
-    waiting = plain and any(each["required"] for each in fields)
-    return [{**each, "later": waiting and not each["required"]} for each in fields]
+    waiting = plain and any(field["required"] for field in fields)
+    return [{**field, "later": waiting and not field["required"]} for field in fields]
 
 
 def _is_program(page: Page, where: str) -> bool:
@@ -238,7 +238,7 @@ def _field(place: str, name: str, schema: Mapping[str, Plain], required: bool, e
             return _made(place, name, "boolean", False, "", kind="box", **more)
         choices = [True, False]
     if choices:
-        written = [(_choice(place, each), _text(each)) for each in choices]
+        written = [(_choice(place, choice), _text(choice)) for choice in choices]
         chosen = [_choice(place, each) for each in (value if isinstance(value, list) else [value]) if each is not None]
         typed = "json" if place == "body" else "text"
         return _made(place, name, typed, required, "", kind="choice", choices=written, chosen=chosen, many=many, **more)

@@ -92,11 +92,11 @@ def _unseen(model: MagiModel) -> Unseen:
         script = scripts.get(fence.span.start)
         if script or fence.language == SCRIPT_LANGUAGE:
             held[number] = script if script and is_interactive(script) else None
-    starts = {each.definition.span.start for each in model.relationships}
-    notes = [(at, each) for at, each in enumerate(model.document.footnote_definitions)]
-    hidden = frozenset(at for at, each in notes if each.span.start in starts)
-    shown = {each.label.casefold() for at, each in notes if at not in hidden}
-    labels = frozenset(each.label.casefold() for at, each in notes if at in hidden) - shown
+    starts = {relationship.definition.span.start for relationship in model.relationships}
+    notes = [(at, definition) for at, definition in enumerate(model.document.footnote_definitions)]
+    hidden = frozenset(at for at, definition in notes if definition.span.start in starts)
+    shown = {definition.label.casefold() for at, definition in notes if at not in hidden}
+    labels = frozenset(definition.label.casefold() for at, definition in notes if at in hidden) - shown
     return Unseen(held, hidden, labels)
 
 
@@ -110,7 +110,7 @@ def _record(page: Page, model: YmjModel) -> Body:
 
 
 def _chat(page: Page, model: ChatModel) -> Body:
-    anchors = _Anchors(deque((each.heading.span.start, each.anchor) for each in model.document.sections))
+    anchors = _Anchors(deque((section.heading.span.start, section.anchor) for section in model.document.sections))
     quoting = Quoting(page.view.path)
     parts: list[Part] = []
     entries: list[Entry] = []
@@ -176,13 +176,13 @@ def _schema(title: str, model: SchemaModel) -> _SchemaPart:
     fields = describe_inputs(model.value)
     rows: list[dict[str, str | bool]] = [
         {
-            "name": each.name,
-            "type": each.type,
-            "required": each.required,
-            "description": each.description,
-            "default": shown_value(each.default) if each.default is not None else "",
+            "name": field.name,
+            "type": field.type,
+            "required": field.required,
+            "description": field.description,
+            "default": shown_value(field.default) if field.default is not None else "",
         }
-        for each in fields[:MAX_FIELDS]
+        for field in fields[:MAX_FIELDS]
     ]
     return {"kind": "schema", "title": title, "rows": rows, **_code(dump(model.value, indent=2), "json")}
 
@@ -299,13 +299,16 @@ def render_text(
 def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
     """Return the table of contents, of two levels; empty if there are too few headings. ``titled`` is true if the
     first heading is the title of the page."""
-    found = [each for each in document.sections[titled:] if each.anchor and not each.heading.nested]
-    own = [each for each in found if each.level <= _DEEPEST]
-    top = min((each.level for each in own), default=0)
-    own = [each for each in own if each.level < top + _DEPTHS]
+    found = [section for section in document.sections[titled:] if section.anchor and not section.heading.nested]
+    own = [section for section in found if section.level <= _DEEPEST]
+    top = min((section.level for section in own), default=0)
+    own = [section for section in own if section.level < top + _DEPTHS]
     if len(own) < FEWEST_CONTENTS:
         return ()
-    return tuple(Entry(each.heading.plain, fragment(each.anchor), each.level - top + 1) for each in own[:MAX_CONTENTS])
+    return tuple(
+        Entry(section.heading.plain, fragment(section.anchor), section.level - top + 1)
+        for section in own[:MAX_CONTENTS]
+    )
 
 
 INTERACTIVE = ("button", "inputbox")

@@ -154,7 +154,7 @@ def text_of(found: Excerpt) -> str:
         text = document.source.slice(span)
     if whole:
         return text
-    return "\n".join((text, "", *(document.source.slice(each.span) for each in document.definitions)))
+    return "\n".join((text, "", *(document.source.slice(definition.span) for definition in document.definitions)))
 
 
 def without_comments(document: Document) -> Document:

@@ -45,7 +45,10 @@ def node_page(page: Page) -> str:
     actions = action_parts(page)
     scripts = [
         name
-        for name, needed in (("actions.js", any(each["form"] for each in actions)), ("scripts.js", _has_script(body)))
+        for name, needed in (
+            ("actions.js", any(action["form"] for action in actions)),
+            ("scripts.js", _has_script(body)),
+        )
         if needed
     ]
     values = {
@@ -57,18 +60,18 @@ def node_page(page: Page) -> str:
             "updated": _text(view.fields.get("updated")),
         },
         "tags": [
-            _tag(frame, each) for each in dict.fromkeys((*_texts(view.fields.get("tags")), *view.tags[:MAX_TAGS]))
+            _tag(frame, fromkey) for fromkey in dict.fromkeys((*_texts(view.fields.get("tags")), *view.tags[:MAX_TAGS]))
         ],
         "summary": _summary(page, body),
         "description": view.summary,
         "body": body,
-        "crumbs": [_crumb(frame, each) for each in page.crumbs],
-        "nav": [_entry(frame, each) for each in page.nav],
+        "crumbs": [_crumb(frame, crumb) for crumb in page.crumbs],
+        "nav": [_entry(frame, shown) for shown in page.nav],
         "before": _crumb(frame, page.before) if page.before else None,
         "behind": _crumb(frame, page.behind) if page.behind else None,
         "actions": actions,
         "forms": _forms(page),
-        "links": [each._asdict() | {"url": f"{frame.prefix}/{each.path}"} for each in frame.links],
+        "links": [link._asdict() | {"url": f"{frame.prefix}/{link.path}"} for link in frame.links],
         "properties": properties(view.fields, view.inherited),
         "derived": sorted(map(str, view.derived)),
         "building": page.neighbourhood is None,
@@ -102,15 +105,15 @@ def _crumb(frame: Frame, each: Crumb) -> dict[str, str]:
     return {"title": each.title, "url": site_url(frame, each.url)}
 
 
-def _entry(frame: Frame, each: Shown) -> dict[str, Plain]:
-    url = site_url(frame, each.url)
+def _entry(frame: Frame, shown: Shown) -> dict[str, Plain]:
+    url = site_url(frame, shown.url)
     return {
-        "title": _cut(each.title),
+        "title": _cut(shown.title),
         "url": url,
         "external": is_external(url),
-        "inside": [_entry(frame, inner) for inner in each.inside],
-        "here": each.here,
-        "around": each.around,
+        "inside": [_entry(frame, inner) for inner in shown.inside],
+        "here": shown.here,
+        "around": shown.around,
     }
 
 
@@ -224,18 +227,18 @@ def connections(page: Page) -> list[_Group]:
         groups.append(_group(page.frame, "In this folder", near.inside))
     groups.append(_group(page.frame, "Links to", near.links))
     groups.append(_group(page.frame, "Linked from", near.backlinks))
-    return [each for each in groups if each["rows"] or each["more"]]
+    return [group for group in groups if group["rows"] or group["more"]]
 
 
 def _by_rel(neighbours: Sequence[Neighbour]) -> dict[str, list[Neighbour]]:
     found: dict[str, list[Neighbour]] = {}
-    for each in neighbours:
-        found.setdefault(each.rel, []).append(each)
+    for neighbour in neighbours:
+        found.setdefault(neighbour.rel, []).append(neighbour)
     return found
 
 
 def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> _Group:
-    rows = [_row(frame, each) for each in neighbours[:MAX_NEIGHBOURS]]
+    rows = [_row(frame, neighbour) for neighbour in neighbours[:MAX_NEIGHBOURS]]
     return {"name": _cut(name), "typed": typed, "rows": rows, "more": len(neighbours) - len(rows)}
 
 

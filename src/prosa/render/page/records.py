@@ -45,10 +45,10 @@ class Lines(Struct, frozen=True):
 
 def lines_of(listed: RecordList, prefix: str) -> Lines:
     """Return the lines of a page."""
-    rows = {f"{each.kind}-{each.id}": record_line(each, prefix) for each in listed.records}
+    rows = {f"{record.kind}-{record.id}": record_line(record, prefix) for record in listed.records}
     total = _total(listed.records, more=listed.more)
     digest = sha256("\0".join((total, *rows.values())).encode("utf-8", "replace")).hexdigest()
-    return Lines(rows, total, digest[:_MARK], any(each.condition == "running" for each in listed.records))
+    return Lines(rows, total, digest[:_MARK], any(record.condition == "running" for record in listed.records))
 
 
 def records_page(
@@ -72,7 +72,7 @@ def records_page(
         "problem": problem,
         "total": lines.total,
         "mark": lines.mark,
-        "rows": [html(each) for each in lines.rows.values()],
+        "rows": [html(row) for row in lines.rows.values()],
         "empty": _none(place, listed, filtered=bool(kept)),
         "older": f"{frame.prefix}{_url(older)}" if older else "",
         "newest": f"{frame.prefix}{_url(kept)}" if chosen["before"] else "",
@@ -87,7 +87,7 @@ def record_head(frame: Frame, key: str, lines: Lines, troubles: Sequence[str]) -
         "prefix": frame.prefix,
         "live_url": f"{frame.prefix}/live?of={key}",
         "mark": lines.mark,
-        "rows": [html(each) for each in lines.rows.values()],
+        "rows": [html(row) for row in lines.rows.values()],
         "troubles": list(troubles),
     }
     return render("record-head.html", values)
@@ -104,8 +104,8 @@ def _none(place: str, listed: RecordList, *, filtered: bool) -> str:
 
 
 def _total(records: Sequence[ListedRecord], *, more: bool) -> str:
-    known = [each.cost for each in records if each.cost is not None]
-    running = sum(each.condition == "running" for each in records)
+    known = [record.cost for record in records if record.cost is not None]
+    running = sum(record.condition == "running" for record in records)
     parts = [f"{len(records):,} shown{', and there are more' if more else ''}"]
     parts += [f"{running:,} running"] if running else []
     parts += [dollars(sum(known))] if known else []

@@ -51,10 +51,10 @@ def case_section(row: Row, feedback: Feedback | None, most: int, form: FormOf | 
     elif feedback is not None and (feedback.opinion or feedback.text):
         word = f"<b>{feedback.opinion}</b> " if feedback.opinion else ""
         yield f'<p class="feedback">Feedback: {word}{brief(feedback.text, MAX_REASON)}</p>\n'
-    case = next(each.case for each in row.cases if each is not None)
+    case = next(report.case for report in row.cases if report is not None)
     yield from _asked(case)
     yield from _repeats(row, most)
-    most = max(len(each.attempts) for each in row.cases if each is not None)
+    most = max(len(report.attempts) for report in row.cases if report is not None)
     if most > MAX_REPEATS:
         yield f'<p class="cut">{count_words(most - MAX_REPEATS, "further repeat")} of each side.</p>\n'
     yield "</details>\n"
@@ -85,7 +85,7 @@ def _asserted(case: Case) -> dict[str, Value]:
     """Return what each assertion expects by its name; further ones of the same name have a number."""
     found: dict[str, Value] = {}
     times = Counter[str]()
-    said = [(each.name, each.expect) for each in case.assertions]
+    said = [(assertion.name, assertion.expect) for assertion in case.assertions]
     for name, expected in (*said, *((each.name, dict(each.words)) for each in case.workspace)):
         times[name] += 1
         own = f"{name} ({times[name]})" if name in found else name
@@ -119,11 +119,11 @@ def answer_text(output: Value) -> str:
 
 def _repeats(row: Row, most: int) -> Iterator[Part]:
     """Yield the repeats: of several sides one below the other, of one side beside each other."""
-    repeats = list(zip_longest(*(each.attempts[:MAX_REPEATS] if each is not None else () for each in row.cases)))
-    several = sum(each is not None for each in row.cases) > 1
+    repeats = list(zip_longest(*(case.attempts[:MAX_REPEATS] if case is not None else () for case in row.cases)))
+    several = sum(case is not None for case in row.cases) > 1
     yield "" if several else '<div class="repeat sides-3">\n'
     for number, attempts in enumerate(repeats, 1):
-        sides = [(suite, each) for suite, each in zip(row.suites, attempts, strict=True) if each is not None]
+        sides = [(suite, attempt) for suite, attempt in zip(row.suites, attempts, strict=True) if attempt is not None]
         yield f'<div class="repeat sides-{min(len(sides), 3)}">\n' if several else ""
         yield from _repeat(sides, number if len(repeats) > 1 else None, most)
         yield "</div>\n" if several else ""
@@ -203,7 +203,10 @@ def answer_lengths(rows: Iterable[Row]) -> list[int]:
     """Return the characters of each answer that is shown."""
     cases = (case for row in rows for case in row.cases if case is not None)
     return [
-        len(answer_text(each.output)) for case in cases for each in case.attempts[:MAX_REPEATS] if _has_answer(each)
+        len(answer_text(attempt.output))
+        for case in cases
+        for attempt in case.attempts[:MAX_REPEATS]
+        if _has_answer(attempt)
     ]
 
 
@@ -211,8 +214,8 @@ def answer_lengths(rows: Iterable[Row]) -> list[int]:
 
 
 def _evidence(attempt: Attempt) -> Iterator[str]:
-    asked = {each.question for each in attempt.graded}
-    failures = [each for each in attempt.failures if each.pointer != GRADE or each.expected not in asked]
+    asked = {graded.question for graded in attempt.graded}
+    failures = [failure for failure in attempt.failures if failure.pointer != GRADE or failure.expected not in asked]
     if failures or attempt.graded:
         yield '<ul class="evidence">\n'
         yield from map(_failure, failures[:MAX_EVIDENCE])
@@ -241,7 +244,7 @@ def _grade(graded: Graded) -> str:
 
 def _transcript(steps: Sequence[Step]) -> Iterator[Part]:
     if steps:
-        calls = sum(each.kind == "call" for each in steps)
+        calls = sum(step.kind == "call" for step in steps)
         yield f"<details><summary>Transcript: {count_words(calls, 'tool call')}</summary>\n"
         yield TextBlock(tuple(piece for step in steps for piece in _step(step)), kind="steps")
         yield "</details>\n"
@@ -270,8 +273,8 @@ def _files(files: Sequence[OutputFile]) -> Iterator[Part]:
     if not files:
         return
     yield f"<details><summary>{count_words(len(files), 'file')}</summary>\n"
-    for each in files[:MAX_FILES]:
-        yield from _file(each)
+    for file in files[:MAX_FILES]:
+        yield from _file(file)
     if len(files) > MAX_FILES:
         yield f'<p class="cut">{count_words(len(files) - MAX_FILES, "further file")}.</p>\n'
     yield "</details>\n"
@@ -315,5 +318,5 @@ def _agent(agent: AgentFacts) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(brief(each) for each in names[:MAX_EVIDENCE])
+    shown = ", ".join(brief(name) for name in names[:MAX_EVIDENCE])
     return shown + (f" and {len(names) - MAX_EVIDENCE} more" if len(names) > MAX_EVIDENCE else "") or "none"

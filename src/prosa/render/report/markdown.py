@@ -117,27 +117,33 @@ def _start(shown: ShownTest, limit: int) -> Iterator[Part]:
         yield f"**{shown.record.state}**: {shown.record.done:,} of {shown.record.total:,} attempts are over\n"
     yield f"\n{'✓' if report.ok else '✗'} {tests_total(report)}\n\n"
     yield "| Suite | Side | Rate | Required | Cost |\n|---|---|---|---|---|\n"
-    yield from _within(([_suite(each)] for each in report.suites), limit // 8, "suite")
+    yield from _within(([_suite(suite)] for suite in report.suites), limit // 8, "suite")
 
 
 def _within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
-    made = [list(each) for each in sections]
+    made = [list(section) for section in sections]
     kept = fitting(made, room)
     yield from (part for section in kept for part in section)
     if len(kept) < len(made):
         yield f"\nNo room for {count_words(len(made) - len(kept), f'further {noun}')}.\n"
 
 
-def _comparison(each: Compared) -> Iterator[str]:
-    comparison = each.comparison
+def _comparison(compared: Compared) -> Iterator[str]:
+    comparison = compared.comparison
     sign = VERDICTS[comparison.verdict][0]
-    name = code(each.skill, 80) if each.skill else f"{code(each.first, 80)} against {code(each.second, 80)}"
+    name = (
+        code(compared.skill, 80)
+        if compared.skill
+        else f"{code(compared.first, 80)} against {code(compared.second, 80)}"
+    )
     difference = "" if comparison.p is None else f", {difference_words(comparison)}"
-    yield f"### {sign} {name}: {comparison.verdict}{difference}\n\n{basis_words(each)}\n\n"
+    yield f"### {sign} {name}: {comparison.verdict}{difference}\n\n{basis_words(compared)}\n\n"
     yield "| Side | Pass rate | Cost | Tokens of an attempt | Seconds of an attempt |\n|---|---|---|---|---|\n"
-    for label, side in zip((each.first or each.path, each.second or each.path), each.sides, strict=True):
+    for label, side in zip(
+        (compared.first or compared.path, compared.second or compared.path), compared.sides, strict=True
+    ):
         yield _cells([code(label, 60), *side_figures(side)])
-    yield from (f"\n- {times:,}× {code(unmeasured_words(why))}\n" for why, times in each.reasons[:MAX_LINES])
+    yield from (f"\n- {times:,}× {code(unmeasured_words(why))}\n" for why, times in compared.reasons[:MAX_LINES])
     yield "\n"
 
 

@@ -168,12 +168,12 @@ def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[Part]) -> 
 
 def table_row(head: str, cells: Iterable[str]) -> str:
     """Return a row of a table with its head; all of it is HTML."""
-    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{each}</td>" for each in cells)}</tr>\n'
+    return f'<tr><th scope="row">{head}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
 
 
 def weight(parts: Iterable[Part]) -> int:
     """Return the bytes that parts take at least."""
-    return sum(len(each.encode()) if isinstance(each, str) else min(NOTE, each.need(NOTE)) for each in parts)
+    return sum(len(part.encode()) if isinstance(part, str) else min(NOTE, part.need(NOTE)) for part in parts)
 
 
 def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part]]:
@@ -189,7 +189,7 @@ def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part
 
 def within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
     """Yield as many of the first sections as have room, and how many have none."""
-    made = [list(each) for each in sections]
+    made = [list(section) for section in sections]
     kept = fitting(made, room)
     yield from (part for section in kept for part in section)
     if len(kept) < len(made):
@@ -198,14 +198,14 @@ def within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator
 
 def assemble(parts: Sequence[Part], limit: int, whole: Whole) -> str:
     """Return the parts in at most ``limit`` bytes, provided that their weight is not more."""
-    blocks = [each for each in parts if not isinstance(each, str)]
-    rooms = iter(_rooms(blocks, limit - sum(len(each.encode()) for each in parts if isinstance(each, str))))
-    return "".join(each if isinstance(each, str) else each.html(next(rooms), whole) for each in parts)
+    blocks = [part for part in parts if not isinstance(part, str)]
+    rooms = iter(_rooms(blocks, limit - sum(len(part.encode()) for part in parts if isinstance(part, str))))
+    return "".join(part if isinstance(part, str) else part.html(next(rooms), whole) for part in parts)
 
 
 def _rooms(blocks: Sequence[Block], room: int) -> list[int]:
     """Return the bytes for each block. A quarter is kept for what surrounds the answers, if that needs so much."""
-    needs = [each.need(max(room, NOTE)) for each in blocks]
+    needs = [block.need(max(room, NOTE)) for block in blocks]
     least = [min(need, NOTE) for need in needs]
     left = max(0, room - sum(least))
     more = [need - low for need, low in zip(needs, least, strict=True)]

@@ -55,8 +55,8 @@ def trend_picture(name: str, words: tuple[str, str], points: Sequence[TrendPoint
     points = points[-MAX_POINTS:]
     step = (WIDE - 2 * EDGE - 20) / max(1, len(points) - 1)
     places = [
-        None if each.rate is None else (EDGE + 20 + at * step, 12 + (1 - each.rate) * 116)
-        for at, each in enumerate(points)
+        None if point.rate is None else (EDGE + 20 + at * step, 12 + (1 - point.rate) * 116)
+        for at, point in enumerate(points)
     ]
     lines: list[str] = []
     for share, y in (("1", 12), ("0.5", 70), ("0", 128)):
@@ -99,7 +99,7 @@ def rate_bar(rate: float) -> str:
 
 
 def _picture(name: str, words: tuple[str, str], size: tuple[int, int], kind: str, lines: Sequence[str]) -> str:
-    title, description = (escape(one_line(each, MAX_BRIEF)) for each in words)
+    title, description = (escape(one_line(word, MAX_BRIEF)) for word in words)
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]} {size[1]}" role="img" aria-labelledby="{name}-title {name}-words">'
         f'<title id="{name}-title">{title}</title><desc id="{name}-words">{description}</desc>{"".join(lines)}</svg>'

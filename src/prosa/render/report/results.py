@@ -47,10 +47,10 @@ VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 
 def results(report: Report, limit: int) -> Iterator[Part]:
     """Yield what came of a test, without its cases, in less than half of ``limit`` bytes."""
-    lifts = (_comparison(f"lift-{at}", each) for at, each in enumerate(report.comparisons, 1))
+    lifts = (_comparison(f"lift-{at}", comparison) for at, comparison in enumerate(report.comparisons, 1))
     yield from within(lifts, limit // 6, "further comparison")
     yield '<section>\n<h2>Suites</h2>\n<div class="suites">\n'
-    cards = (_suite(f"rate-{at}", each) for at, each in enumerate(report.suites, 1))
+    cards = (_suite(f"rate-{at}", suite) for at, suite in enumerate(report.suites, 1))
     yield from within(cards, limit // 10, "further suite")
     yield "</div>\n</section>\n"
     yield from _notes(report)
@@ -61,17 +61,17 @@ def results(report: Report, limit: int) -> Iterator[Part]:
 # ---- verdicts ----
 
 
-def _comparison(name: str, each: Compared) -> Iterator[Part]:
+def _comparison(name: str, compared: Compared) -> Iterator[Part]:
     """Yield a comparison: the verdict in words, the lift with its interval as a picture, what both sides take."""
-    comparison = each.comparison
+    comparison = compared.comparison
     sign, kind = VERDICTS[comparison.verdict]
-    first, second = _sides_named(each)
-    title = f"<b>{sign} {comparison.verdict}</b> <span>{_subject(each)}</span>"
+    first, second = _sides_named(compared)
+    title = f"<b>{sign} {comparison.verdict}</b> <span>{_subject(compared)}</span>"
     yield f'<section class="verdict {kind}">\n<h2>{title}</h2>\n'
     yield '<div class="figures">\n'
     if comparison.p is not None and comparison.difference.value is not None:
         words = f"The difference is {difference_words(comparison)} on a scale from −1 to +1."
-        noun = "lift" if each.skill else "difference"
+        noun = "lift" if compared.skill else "difference"
         yield f'<p class="lift"><b>{comparison.difference.value:+.2f}</b> <span>{noun}</span></p>\n<figure>'
         yield scale_picture(
             name,
@@ -82,24 +82,24 @@ def _comparison(name: str, each: Compared) -> Iterator[Part]:
         )
         yield f"<figcaption><span>← {second} is better</span><span>{first} is better →</span></figcaption></figure>\n"
     yield "</div>\n"
-    yield f'<p class="basis">{brief(basis_words(each))}{_level(each)}</p>\n'
-    yield from _reasons(each.reasons)
-    yield from _taken((first, second), each.sides)
+    yield f'<p class="basis">{brief(basis_words(compared))}{_level(compared)}</p>\n'
+    yield from _reasons(compared.reasons)
+    yield from _taken((first, second), compared.sides)
     yield "</section>\n"
 
 
-def _subject(each: Compared) -> str:
-    if each.skill:
-        return f"What {brief(each.skill, 80)} does for its cases"
-    return f"{brief(each.first, 80)} against {brief(each.second, 80)}"
+def _subject(compared: Compared) -> str:
+    if compared.skill:
+        return f"What {brief(compared.skill, 80)} does for its cases"
+    return f"{brief(compared.first, 80)} against {brief(compared.second, 80)}"
 
 
-def _sides_named(each: Compared) -> tuple[str, str]:
-    return brief(each.first or each.path, 60), brief(each.second or each.path, 60)
+def _sides_named(compared: Compared) -> tuple[str, str]:
+    return brief(compared.first or compared.path, 60), brief(compared.second or compared.path, 60)
 
 
-def _level(each: Compared) -> str:
-    comparison = each.comparison
+def _level(compared: Compared) -> str:
+    comparison = compared.comparison
     if comparison.difference.interval is None or comparison.level is None:
         return ""
     low, high = comparison.difference.interval.low, comparison.difference.interval.high
@@ -153,14 +153,14 @@ def _suite(name: str, suite: SuiteReport) -> Iterator[Part]:
         )
     yield f"<p><b>{escape(rate_name(suite))}</b> {brief(gate_words(suite))}</p>\n"
     cost = "cost unknown" if suite.cost is None else dollars(suite.cost)
-    attempts = count_words(sum(len(each.attempts) for each in suite.cases), "attempt")
+    attempts = count_words(sum(len(case.attempts) for case in suite.cases), "attempt")
     yield f'<p class="facts">{count_words(len(suite.cases), "case")} · {attempts} · {cost}</p>\n'
     yield "</article>\n"
 
 
 def _notes(report: Report) -> Iterator[Part]:
     """Yield what was not measured, and why; what a skill needs and lacks; what was not seen of agents."""
-    why = Counter(each.reason for each in report.attempts if each.reason is not None)
+    why = Counter(attempt.reason for attempt in report.attempts if attempt.reason is not None)
     needs = [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]
     unseen = unseen_facts(report)
     agents = _agents(report.attempts)
@@ -173,7 +173,7 @@ def _notes(report: Report) -> Iterator[Part]:
     for title, lines in (("Requirements that are not met here", needs), ("Not seen, or not held", unseen)):
         if lines:
             yield f"<h3>{title}</h3>\n<ul>\n"
-            yield from (f"<li>{brief(each)}</li>\n" for each in lines[:MAX_REASONS])
+            yield from (f"<li>{brief(line)}</li>\n" for line in lines[:MAX_REASONS])
             yield f"<li>… and {len(lines) - MAX_REASONS:,} more</li>\n" if len(lines) > MAX_REASONS else ""
             yield "</ul>\n"
     yield from agents
@@ -182,12 +182,12 @@ def _notes(report: Report) -> Iterator[Part]:
 
 def _agents(attempts: Sequence[Attempt]) -> list[Part]:
     """Return how often each agent listed skills, loaded one, and was refused something: different facts."""
-    facts = [each.agent for each in attempts if each.agent is not None]
+    facts = [attempt.agent for attempt in attempts if attempt.agent is not None]
     if not facts:
         return []
     rows: list[str] = []
-    for name in [*dict.fromkeys((each.agent, each.version) for each in facts)][:MAX_REASONS]:
-        own = [each for each in facts if (each.agent, each.version) == name]
+    for name in [*dict.fromkeys((fact.agent, fact.version) for fact in facts)][:MAX_REASONS]:
+        own = [fact for fact in facts if (fact.agent, fact.version) == name]
         seen = [each for each in own if each.listed is not None]
         listed = f"{sum(bool(each.listed) for each in seen)} of {len(seen)}" if seen else "not seen"
         loaded = f"{sum(bool(each.loaded) for each in own)} of {len(own)}"
@@ -203,11 +203,11 @@ def _agents(attempts: Sequence[Attempt]) -> list[Part]:
 def _confusion(suite: SuiteReport, found: Confusion) -> Iterator[Part]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns = found.columns[:MAX_SKILLS]
-    heads = ("Requests that belong to", *(brief(each, 60) for each in columns))
+    heads = ("Requests that belong to", *(brief(column, 60) for column in columns))
     yield f"<section>\n<h2>Skills loaded: {brief(side_name(suite), 80)}</h2>\n"
     rows = (_loads(row, columns, found.own) for row in found.rows[:MAX_SKILLS])
     yield from table("Skills loaded for requests", "confusion", heads, rows)
-    yield from (f'<p class="facts">{brief(each)}</p>\n' for each in offered_lines(suite))
+    yield from (f'<p class="facts">{brief(line)}</p>\n' for line in offered_lines(suite))
     yield "</section>\n"
 
 
@@ -227,18 +227,18 @@ def _loads(row: ConfusionRow, columns: Sequence[str], own: str) -> str:
 
 def trends(found: Sequence[Trend], limit: int) -> Iterator[Part]:
     """Yield each suite over time, in less than a tenth of ``limit`` bytes."""
-    several = [each for each in found if len(each.points) > 1]
+    several = [trend for trend in found if len(trend.points) > 1]
     if several:
         yield '<section>\n<h2>Trend</h2>\n<div class="trends">\n'
-        drawn = (_trend(f"trend-{at}", each) for at, each in enumerate(several, 1))
+        drawn = (_trend(f"trend-{at}", trend) for at, trend in enumerate(several, 1))
         yield from within(drawn, limit // 10, "further trend")
         yield "</div>\n</section>\n"
 
 
-def _trend(name: str, each: Trend) -> Iterator[Part]:
+def _trend(name: str, trend: Trend) -> Iterator[Part]:
     """Yield a picture, and the same as a table."""
-    points = each.points[-MAX_POINTS:]
-    title = " · ".join(brief(name, 80) for name in (each.path, each.label) if name)
+    points = trend.points[-MAX_POINTS:]
+    title = " · ".join(brief(name, 80) for name in (trend.path, trend.label) if name)
     words = f"{len(points)} tests from {points[0].started[:10]} to {points[-1].started[:10]}; the table says the same."
     yield f"<div>\n<h3>{title}</h3>\n"
     yield trend_picture(name, ("Share of attempts that passed", words), points)
@@ -248,14 +248,16 @@ def _trend(name: str, each: Trend) -> Iterator[Part]:
     yield "</details>\n</div>\n"
 
 
-def _point(each: TrendPoint) -> str:
+def _point(point: TrendPoint) -> str:
     revision = (
-        f"<code>{brief(each.revision[:12])}</code>{' with changes' if each.changed else ''}" if each.revision else "–"
+        f"<code>{brief(point.revision[:12])}</code>{' with changes' if point.changed else ''}"
+        if point.revision
+        else "–"
     )
-    share = "–" if each.rate is None else f"{each.passed:,} of {each.measured:,} ({each.rate:.2f})"
-    cost = "unknown" if each.cost is None else dollars(each.cost)
-    cells = (revision, share, f"{each.unmeasured:,}", cost)
-    return table_row(brief(each.started[:16].replace("T", " ")), cells)
+    share = "–" if point.rate is None else f"{point.passed:,} of {point.measured:,} ({point.rate:.2f})"
+    cost = "unknown" if point.cost is None else dollars(point.cost)
+    cells = (revision, share, f"{point.unmeasured:,}", cost)
+    return table_row(brief(point.started[:16].replace("T", " ")), cells)
 
 
 # ---- searches for better texts ----
@@ -274,9 +276,9 @@ def _found(record: Improvement) -> Iterator[Part]:
     yield f"{brief(level_words(record))}; seed {record.seed}, search <code>{brief(record.id)}</code></p>\n"
     rows = (table_row(_candidate_name(each), _figures(each)) for each in record.candidates)
     yield from table("Candidates", "figures", ("Candidate", "Made of", "Search cases", "Held-out cases", ""), rows)
-    for each in record.candidates:
-        yield f"<details><summary>Text of {_candidate_name(each)}</summary>\n"
-        yield text_block(each.text)
+    for candidate in record.candidates:
+        yield f"<details><summary>Text of {_candidate_name(candidate)}</summary>\n"
+        yield text_block(candidate.text)
         yield "</details>\n"
     yield "</section>\n"
 

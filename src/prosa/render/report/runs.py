@@ -113,8 +113,8 @@ def _request(call: CallRecord) -> Pieces:
     pieces: list[tuple[str, Mark]] = []
     if last:
         pieces.append((f"after {count_words(last, 'earlier message')}\n", "at"))
-    for each in messages[last:]:
-        pieces += [(str(each.get("role", "")), "said"), (f" {answer_text(each.get('content', ''))}\n", "")]
+    for message in messages[last:]:
+        pieces += [(str(message.get("role", "")), "said"), (f" {answer_text(message.get('content', ''))}\n", "")]
     return tuple(pieces)
 
 

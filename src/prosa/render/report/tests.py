@@ -92,9 +92,9 @@ def _fitting(
 
 
 def _title(shown: ShownTest) -> str:
-    skills = dict.fromkeys(each.skill for each in shown.report.comparisons if each.skill)
-    paths = dict.fromkeys(each.path for each in shown.report.suites)
-    names = [safe(each)[:60] for each in (skills or paths)]
+    skills = dict.fromkeys(comparison.skill for comparison in shown.report.comparisons if comparison.skill)
+    paths = dict.fromkeys(suite.path for suite in shown.report.suites)
+    names = [safe(skill)[:60] for skill in (skills or paths)]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
@@ -126,8 +126,8 @@ def _about(shown: ShownTest) -> Iterator[tuple[str, str]]:
     yield "Started", f"{brief(record.started[:16].replace('T', ' '))} UTC"
     if record.revision:
         yield "Revision", f"<code>{brief(record.revision[:12])}</code>{' with changes' if record.changed else ''}"
-    if models := [*dict.fromkeys(each.model for each in shown.report.suites if each.model)]:
-        yield "Model", ", ".join(brief(each, 60) for each in models[:6])
+    if models := [*dict.fromkeys(suite.model for suite in shown.report.suites if suite.model)]:
+        yield "Model", ", ".join(brief(model, 60) for model in models[:6])
     yield "Test", f"<code>{brief(record.id)}</code>"
 
 
@@ -152,7 +152,7 @@ def _cases(found: Sequence[Subject], sections: Mapping[str, list[Part]], only: S
         if len(rows) < len(wanted):
             yield f'<p class="note">{len(rows):,} of {count_words(len(wanted), "case")} have room here, those that '
             yield "failed first. <code>--report DIR/</code> writes all of them as several pages.</p>\n"
-        heads = ("Case", *(brief(side_name(each), 80) for each in subject.suites))
+        heads = ("Case", *(brief(side_name(suite), 80) for suite in subject.suites))
         yield from table("Cases and sides", "matrix", heads, (sections[row.name][0] for row in rows))
         for row in rows:
             yield from sections[row.name][1:]

@@ -70,7 +70,7 @@ def _is_missing(text: str, bases: dict[str, None], project: Project) -> bool:
     if any(project.exists(each) for each in placed):
         return False
     starts = [posixpath.join(base, first) for base in bases]
-    known = any(each in project.folders for each in starts)
+    known = any(start in project.folders for start in starts)
     ends_like_a_file = "." in posixpath.basename(bare) and not bare.endswith(".")
     return known and (ends_like_a_file or text.endswith("/")) and "[" not in bare and not _is_made(bare)
 

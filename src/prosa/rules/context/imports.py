@@ -26,14 +26,14 @@ MAX_IMPORTED_BYTES = 1_000_000
 
 def _hosts(path: Path) -> tuple[Host, ...]:
     """Return the hosts that read a file as instructions or as a rule."""
-    found = (each.host for each in uses_of(path.as_posix()) if each.place.kind in ("instructions", "rule"))
+    found = (use.host for use in uses_of(path.as_posix()) if use.place.kind in ("instructions", "rule"))
     return tuple(dict.fromkeys(found))
 
 
 def _expanding(path: Path) -> Host | None:
     """Return the host that expands the imports of a file."""
     own = PurePosixPath(path.as_posix()).name in ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")
-    return next((each for each in _hosts(path) if each.imports), None) if own else None
+    return next((host for host in _hosts(path) if host.imports), None) if own else None
 
 
 def _target(real: Path, written: str) -> Path | None:
@@ -53,7 +53,7 @@ def unexpanded_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Itera
     for target, start, end, _clear in extra_of(facts).get("imports", ()):
         place = _target(path, target)
         if place is not None and corpus.files.inside_root(place) and corpus.files.exists(place):
-            names = ", ".join(each.title for each in hosts if not each.imports)
+            names = ", ".join(host.title for host in hosts if not host.imports)
             message = (
                 f"{names} do not expand `@{shown(target)}`"
                 if "," in names
@@ -153,7 +153,7 @@ def _followed(corpus: Corpus, start: Path) -> Iterator[tuple[Path, int]]:
             continue
         seen.add(place)
         yield place, depth
-        waiting += [(each, depth + 1) for each in _imports_of(corpus, place)]
+        waiting += [(path, depth + 1) for path in _imports_of(corpus, place)]
 
 
 def _imports_of(corpus: Corpus, place: Path) -> tuple[Path, ...]:

@@ -76,7 +76,7 @@ def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Fin
 def _agents(project: Project) -> frozenset[str]:
     """Return the names of agents: of their files, and in their front matter."""
     found: set[str] = set()
-    for path in [each for each in project.files if _is_agent(each)][:MAX_AGENTS]:
+    for path in [file for file in project.files if _is_agent(file)][:MAX_AGENTS]:
         name = path.rpartition("/")[2]
         found.add(name.removesuffix(".md").removesuffix(".agent").removesuffix(".chatmode"))
         real = project.root / path
@@ -88,7 +88,7 @@ def _agents(project: Project) -> frozenset[str]:
 
 def _is_agent(path: str) -> bool:
     return path.endswith((".agent.md", ".chatmode.md")) or (
-        path.endswith(".md") and any(each.place.kind == "agent" for each in uses_of(path))
+        path.endswith(".md") and any(use.place.kind == "agent" for use in uses_of(path))
     )
 
 

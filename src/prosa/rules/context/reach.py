@@ -56,7 +56,7 @@ def _is_mentioned(corpus: Corpus, relative: str) -> bool:
     top, name = relative.partition("/")[0], posixpath.basename(relative)
     if project is None:
         return False
-    beside = (each for each in project.files if each.startswith(f"{top}/") and each.endswith(_COMMANDS))
+    beside = (file for file in project.files if file.startswith(f"{top}/") and file.endswith(_COMMANDS))
     return any(name in (text or "") for _, text in project.texts(sorted(beside)))
 
 
@@ -99,7 +99,7 @@ def glob_without_match(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iter
     relative = project.relative(path) if project is not None else None
     if project is None or relative is None or not _at_root(relative):
         return
-    dead = [each for each in globs if _is_dead(each[0], project)]
+    dead = [glob for glob in globs if _is_dead(glob[0], project)]
     severity = None if len(dead) == len(globs) else Severity.INFO
     for text, start, end in dead:
         message = f"no file here matches `{shown(text)}`"
@@ -117,7 +117,7 @@ def _is_dead(glob: str, project: Project) -> bool:
     patterns = expanded(glob.strip().removeprefix("./").removeprefix("/"))
     if not patterns or len(patterns) * len(project.files) > MAX_STEPS:
         return False
-    return all(_matches_none(each, project) for each in patterns)
+    return all(_matches_none(pattern, project) for pattern in patterns)
 
 
 def _matches_none(pattern: str, project: Project) -> bool:
@@ -164,7 +164,7 @@ def _expanded(glob: str) -> Iterator[str]:
         yield glob
         return
     for tail in _expanded(after):
-        yield from (f"{before}{each}{tail}" for each in inner.split(","))
+        yield from (f"{before}{part}{tail}" for part in inner.split(","))
 
 
 @RULES.one_of_many("CX003", "shadowed-context-file", Severity.WARNING)

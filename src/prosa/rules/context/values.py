@@ -92,9 +92,9 @@ def server_without_type(subject: Subject[ContextModel]) -> Iterator[Finding]:
     folder = subject.path.parent
     if subject.files is not None and any(subject.files.exists(folder / each) for each in _OTHER_PLUGINS):
         return
-    for each in untyped_servers(model):
-        message = f"the server `{shown(each.text)}` has a `url` and no `type`: Claude Code skips it"
-        yield Finding(message, each.span, ('add `"type": "http"`, or `"sse"`',))
+    for server in untyped_servers(model):
+        message = f"the server `{shown(server.text)}` has a `url` and no `type`: Claude Code skips it"
+        yield Finding(message, server.span, ('add `"type": "http"`, or `"sse"`',))
 
 
 _OTHER_PLUGINS = ("plugin.json", ".github/plugin", ".codex-plugin")
@@ -109,10 +109,10 @@ def missing_plugin_path(subject: Subject[ContextModel]) -> Iterator[Finding]:
     if files is None or not subject.model.paths or subject.path is None:
         return
     root = subject.path.parent.parent
-    for each in subject.model.paths:
-        path = root / each.text
-        if "*" not in each.text and files.inside_root(path) and not is_there(files, path, each.text):
-            yield Finding(f"`{shown(each.text)}` does not exist", each.span, (_FROM_ROOT,))
+    for named in subject.model.paths:
+        path = root / named.text
+        if "*" not in named.text and files.inside_root(path) and not is_there(files, path, named.text):
+            yield Finding(f"`{shown(named.text)}` does not exist", named.span, (_FROM_ROOT,))
 
 
 _FROM_ROOT = "a path of a manifest starts at the folder that holds `.claude-plugin`"

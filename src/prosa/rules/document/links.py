@@ -211,21 +211,21 @@ def unresolved_anchor(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[
     """Find a link to a heading or to a block that its target does not have. The finding points at the destination.
     Generators make anchors in different ways, so only letters and digits of headings are compared."""
     names = corpus_names(corpus)
-    for each in _named(corpus, path):
-        target = names.facts(each.real)
-        written = each.link.fragment.removeprefix(_SITE_PREFIX)
+    for named in _named(corpus, path):
+        target = names.facts(named.real)
+        written = named.link.fragment.removeprefix(_SITE_PREFIX)
         if target is None or written in target.anchors:
             continue  # as most are: nothing has to be compared
         there = _headings(target.anchors)
         if there is None:
             continue
-        if each.link.fragment.startswith("^"):
-            if each.link.fragment.lower() not in target.anchors:
-                yield _no_block(each, target.anchors)
+        if named.link.fragment.startswith("^"):
+            if named.link.fragment.lower() not in target.anchors:
+                yield _no_block(named, target.anchors)
             continue
         heard = sounding(written)
         if heard and heard not in there:
-            yield _problem(each, target)
+            yield _problem(named, target)
 
 
 def _named(corpus: Corpus, path: Path) -> Iterator[Named]:
@@ -235,10 +235,10 @@ def _named(corpus: Corpus, path: Path) -> Iterator[Named]:
         real, fragment = found.place.real, found.link.fragment
         if real is not None and fragment and not _NO_HEADING.match(fragment):
             yield Named(found.link, real)
-    for each in followed_wikilinks(corpus, path) if corpus.complete else ():
-        heading = each.link.fragment.rpartition("#")[2].strip()
-        if len(each.candidates) == 1 and heading and not _NO_HEADING.match(heading):
-            yield Named(replace(each.link, fragment=heading), each.candidates[0], as_address=False)
+    for wikilink in followed_wikilinks(corpus, path) if corpus.complete else ():
+        heading = wikilink.link.fragment.rpartition("#")[2].strip()
+        if len(wikilink.candidates) == 1 and heading and not _NO_HEADING.match(heading):
+            yield Named(replace(wikilink.link, fragment=heading), wikilink.candidates[0], as_address=False)
 
 
 def _problem(named: Named, facts: DocumentFacts) -> Finding:
@@ -252,13 +252,13 @@ def _problem(named: Named, facts: DocumentFacts) -> Finding:
 
 
 def _written(facts: DocumentFacts) -> list[str]:
-    return sorted(each for each in facts.anchors if not each.startswith("^"))[:MAX_GUESSED]
+    return sorted(anchor for anchor in facts.anchors if not anchor.startswith("^"))[:MAX_GUESSED]
 
 
 def _no_block(named: Named, anchors: frozenset[str]) -> Finding:
     link = named.link
     where = f"`{link.target}`" if link.target else "this document"
-    guess = nearest(link.fragment, sorted(each for each in anchors if each.startswith("^"))[:MAX_GUESSED])
+    guess = nearest(link.fragment, sorted(anchor for anchor in anchors if anchor.startswith("^"))[:MAX_GUESSED])
     notes = (f"did you mean `#{guess}`?" if guess else "a block is named by ` ^name` at its end",)
     return Finding(f"{where} has no block `#{link.fragment}`", link.span, notes)
 
@@ -269,7 +269,7 @@ def _headings(anchors: frozenset[str]) -> frozenset[str] | None:
     number before a heading."""
     if "*" in anchors:
         return None
-    heard = [sounding(each) for each in anchors if not each.startswith("^")]
+    heard = [sounding(anchor) for anchor in anchors if not anchor.startswith("^")]
     return frozenset((*heard, *(each.lstrip(_NUMBER) for each in heard)))
 
 
@@ -318,8 +318,12 @@ def _followed_wikilinks(path: Path, facts: DocumentFacts, names: CorpusNames) ->
     found = [_follow(source, link, names) for link in facts.wikilinks if link.target]
     if facts.dialect == "ymj":
         yield from found
-    elif any(each.candidates or each.is_file for each in found):
-        yield from (each for each in found if each.candidates or each.is_file or _may_be_meant(each.link.target, names))
+    elif any(wikilink.candidates or wikilink.is_file for wikilink in found):
+        yield from (
+            wikilink
+            for wikilink in found
+            if wikilink.candidates or wikilink.is_file or _may_be_meant(wikilink.link.target, names)
+        )
 
 
 def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
@@ -328,7 +332,7 @@ def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWiki
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
     found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
     is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)
-    return FollowedWikilink(link, tuple(each.real for each in found.targets), found.exact, is_file)
+    return FollowedWikilink(link, tuple(target.real for target in found.targets), found.exact, is_file)
 
 
 def _lies_somewhere(target: str, names: CorpusNames) -> bool:
@@ -350,15 +354,15 @@ def unresolved_wikilink(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterato
     documents below the root are known."""
     if not corpus.complete:
         return
-    for each in followed_wikilinks(corpus, path):
-        if not each.candidates and not each.is_file:
-            guess = nearest(each.link.target, corpus_names(corpus).stems())
-            is_file = is_attachment(each.link.target)
+    for wikilink in followed_wikilinks(corpus, path):
+        if not wikilink.candidates and not wikilink.is_file:
+            guess = nearest(wikilink.link.target, corpus_names(corpus).stems())
+            is_file = is_attachment(wikilink.link.target)
             notes = (f"did you mean `[[{guess}]]`?",) if guess else (_ANYWHERE,) if is_file else ()
             what = "file" if is_file else "document"
-            message = f"no {what} is called `{each.link.target}`"
-            meant = Misspelling(each.link.target, guess) if guess else None
-            yield Finding(message, each.link.span, notes, misspelling=meant)
+            message = f"no {what} is called `{wikilink.link.target}`"
+            meant = Misspelling(wikilink.link.target, guess) if guess else None
+            yield Finding(message, wikilink.link.span, notes, misspelling=meant)
 
 
 MAX_NAMED = 3
@@ -369,16 +373,16 @@ MAX_NAMED = 3
 def ambiguous_wikilink(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
     in the same folder is meant before all others."""
-    for each in followed_wikilinks(corpus, path):
-        if len(each.candidates) > 1:
-            paths = [corpus.entries[other].path for other in each.candidates]
+    for wikilink in followed_wikilinks(corpus, path):
+        if len(wikilink.candidates) > 1:
+            paths = [corpus.entries[other].path for other in wikilink.candidates]
             named = ", ".join(paths[:MAX_NAMED])
-            more = ", …" if len(each.candidates) > MAX_NAMED else ""
-            message = f"`{each.link.target}` may be any of {named}{more}"
+            more = ", …" if len(wikilink.candidates) > MAX_NAMED else ""
+            message = f"`{wikilink.link.target}` may be any of {named}{more}"
             note = "write as much of the path as makes it one: `[[folder/name]]`"
-            if not _is_file_name(each.link.target, paths):
+            if not _is_file_name(wikilink.link.target, paths):
                 note = f"each of them has this as another name: write the name of a file: `[[{Path(paths[0]).stem}]]`"
-            yield Finding(message, each.link.span, (note,))
+            yield Finding(message, wikilink.link.span, (note,))
 
 
 def _is_file_name(target: str, paths: Iterable[str]) -> bool:
@@ -390,11 +394,11 @@ def _is_file_name(target: str, paths: Iterable[str]) -> bool:
 def wikilink_case(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
     link; it is still followed."""
-    for each in followed_wikilinks(corpus, path):
-        if each.candidates and not each.exact:
-            name = each.candidates[0].stem
-            message = f"`{each.link.target}` is written `{name}` in the name of the file"
-            yield Finding(message, each.link.span, (f"write `[[{name}]]`",))
+    for wikilink in followed_wikilinks(corpus, path):
+        if wikilink.candidates and not wikilink.exact:
+            name = wikilink.candidates[0].stem
+            message = f"`{wikilink.link.target}` is written `{name}` in the name of the file"
+            yield Finding(message, wikilink.link.span, (f"write `[[{name}]]`",))
 
 
 @RULES.one_of_many("MD027", "unresolved-relation", Severity.WARNING)

@@ -30,8 +30,8 @@ def exposed_credential(subject: Subject[object]) -> Iterator[Finding]:
     beginning alone; kinds of which some are public are notes."""
     text = subject.source.text
     found: dict[str, list[Credential]] = {}
-    for each in credentials(text):
-        found.setdefault(text[each.start : each.end], []).append(each)
+    for credential in credentials(text):
+        found.setdefault(text[credential.start : credential.end], []).append(credential)
     for written, places in islice(found.items(), MOST):
         first, times = places[0], len(places)
         more = f", in {times:,} places" if times > 1 else ""
@@ -132,7 +132,7 @@ def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
     document = subject.document
     low = document.html_text.lower()  # most documents hold no HTML, or only tags that are seen
     if "<!--" in low or "hidden" in low or "style" in low:
-        yield from (_Hidden(each.start, each.end, "comment", each) for each in document.comments)
+        yield from (_Hidden(comment.start, comment.end, "comment", comment) for comment in document.comments)
         if document.parsed.masked or _may_be_unseen(document.html_text):
             yield from _styled(document)
     for definition in document.definitions:
@@ -258,11 +258,11 @@ def _in_code(subject: Subject[object], pattern: re.Pattern[str], *signs: re.Patt
 def _matches(subject: Subject[object], pattern: re.Pattern[str]) -> Iterator[Span]:
     document, text = subject.document, subject.source.text
     pieces = [piece for fence in document.fences for piece in fence.content]
-    pieces += [*document.indented_code, *(each.content for each in document.code_spans)]
+    pieces += [*document.indented_code, *(span.content for span in document.code_spans)]
     for piece in sorted(pieces):
-        for each in pattern.finditer(text, piece.start, piece.end):
-            if not _SHOWN_ATTACK.search(each[0]):
-                yield Span(*each.span())
+        for match in pattern.finditer(text, piece.start, piece.end):
+            if not _SHOWN_ATTACK.search(match[0]):
+                yield Span(*match.span())
 
 
 _SHOWN_ATTACK = regex(r"attack|evil|malicious|exfil|victim|payload|hacker", re.IGNORECASE)
@@ -280,4 +280,4 @@ def _is_for_agents(subject: Subject[object]) -> bool:
     if path is None or files is None:
         return path is not None and is_agent_file(path.as_posix())
     folders = islice(path.parents, MAX_FOLDERS)
-    return is_agent_file(files.real(path).as_posix()) or any(files.exists(each / "SKILL.md") for each in folders)
+    return is_agent_file(files.real(path).as_posix()) or any(files.exists(folder / "SKILL.md") for folder in folders)

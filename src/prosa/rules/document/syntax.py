@@ -65,10 +65,10 @@ def undefined_footnote(subject: Subject[object]) -> Iterator[Finding]:
     """Find `[^label]` without a definition; readers see the brackets. The finding points at the reference. Without any
     definition in the document only a number is taken for a footnote: `[^a-z]` in the middle of a sentence is more
     likely a pattern. Footnotes are what MAGI documents are about: there it is one (MA22)."""
-    undefined = [each for each in subject.document.undefined_footnotes if not _is_result(subject, each)]
+    undefined = [footnote for footnote in subject.document.undefined_footnotes if not _is_result(subject, footnote)]
     if not undefined:
         return
-    defined = tuple(dict.fromkeys(each.label for each in subject.document.footnote_definitions))
+    defined = tuple(dict.fromkeys(definition.label for definition in subject.document.footnote_definitions))
     usual = bool(defined) or subject.dialect == "magi"
     for reference in undefined:
         if (usual or reference.label.isdecimal()) and not _is_pattern(reference, subject.source.text):

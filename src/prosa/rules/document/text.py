@@ -47,7 +47,7 @@ def line_separator(subject: Subject[object]) -> Iterator[Finding]:
     text = subject.source.text
     if text.isascii() or not any(sign in subject.source.uncommon for sign in _SEPARATORS):
         return
-    found = [Span(*each.span()) for each in _SEPARATOR.finditer(text)]
+    found = [Span(*match.span()) for match in _SEPARATOR.finditer(text)]
     more = f", {len(found):,} times" if len(found) > 1 else ""
     message = f"U+{ord(found[0].of(text)):04X} looks like a line end and is not one{more}"
     fix = Fix("write line ends", tuple(Edit(span, "\n") for span in found), Applicability.UNSAFE)
@@ -78,7 +78,7 @@ def mixed_line_ends(subject: Subject[object]) -> Iterator[Finding]:
     text = subject.source.text
     if subject.dialect == "ymj" or "\r" not in text:
         return
-    ends = [(each.group(), Span(*each.span())) for each in _END.finditer(text)]
+    ends = [(match.group(), Span(*match.span())) for match in _END.finditer(text)]
     counts = Counter(end for end, _ in ends)
     if len(counts) < 2:
         return

@@ -67,7 +67,7 @@ def _survey(corpus: Corpus, names: CorpusNames) -> Survey:
         before[path] = count
         for ref in named_ids(facts):
             if found := names.find(Key("id", ref.target)):
-                connected.update((path.parent, *(each.real.parent for each in found)))
+                connected.update((path.parent, *(document.real.parent for document in found)))
             else:
                 count += 1
     ids = tuple(each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id")

@@ -48,8 +48,8 @@ def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Fi
 
 
 def _is_inherited(corpus: Corpus) -> bool:
-    known = (each for each in (*corpus.entries.values(), *corpus.metas.values()) if each.dialect == "magi")
-    return any(cast("CorpusFacts", each.extra)["lends"].get(_FIELD) for each in known if "lends" in each.extra)
+    known = (entry for entry in (*corpus.entries.values(), *corpus.metas.values()) if entry.dialect == "magi")
+    return any(cast("CorpusFacts", facts.extra)["lends"].get(_FIELD) for facts in known if "lends" in facts.extra)
 
 
 def _expired(corpus: Corpus, real: Path, facts: DocumentFacts, now: datetime) -> Finding | None:

@@ -29,23 +29,23 @@ REPORTED = (
 def bare_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a relationship without backticks around its JSON (M43, MA8). The finding points at the object."""
     model = subject.model
-    for each in model.relationships:
-        if each.form == "bare":
-            fix = Fix("put it in backticks", backtick_edits(model.source, each))
+    for relationship in model.relationships:
+        if relationship.form == "bare":
+            fix = Fix("put it in backticks", backtick_edits(model.source, relationship))
             message = "the JSON of a relationship is not in backticks"
             notes = ("without them Markdown may take characters of it for markup",)
-            yield Finding(message, each.span, notes, fix=fix)
+            yield Finding(message, relationship.span, notes, fix=fix)
 
 
 @RULES.document("MG042", "text-beside-relationship", Severity.WARNING, strict=Severity.ERROR)
 def text_beside_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a footnote that holds a relationship and something else (M43). The finding points at the object."""
     model = subject.model
-    for each in model.relationships:
-        if each.form == "surrounded":
+    for relationship in model.relationships:
+        if relationship.form == "surrounded":
             message = "a relationship is the only thing in its footnote, and here is more"
             notes = ("move the other text into `rel-desc`, or into a footnote of its own",)
-            yield Finding(message, each.span, notes)
+            yield Finding(message, relationship.span, notes)
 
 
 _TARGETS = frozenset({"docid", "sourceurl"})
@@ -56,10 +56,10 @@ def relationship_without_target(subject: Subject[MagiModel]) -> Iterator[Finding
     """Find a relationship that names neither a document nor a URL (M45, MA6). The finding points at the opening brace.
     A target of the wrong type or form is there and has been reported."""
     model = subject.model
-    for each in model.relationships:
-        filled = (entry for entry in each.node if squashed(entry.key.text) in _TARGETS)
+    for relationship in model.relationships:
+        filled = (entry for entry in relationship.node if squashed(entry.key.text) in _TARGETS)
         if not any(_is_filled(entry.value) for entry in filled):
-            span = Span(each.node.span.start, each.node.span.start + 1)
+            span = Span(relationship.node.span.start, relationship.node.span.start + 1)
             notes = ("a `doc-id` names a document of the corpus, a `source-url` anything else",)
             message = "a relationship needs a `doc-id` or a `source-url`"
             yield Finding(message, span, notes)
@@ -74,9 +74,9 @@ def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Findi
     """Find a relationship that names both a document and a URL (M45, MA6). The finding points at the URL, which then
     only tells where to find the document."""
     model = subject.model
-    for each in model.relationships:
-        doc_id, url = each.fields.span("doc-id"), each.fields.span("source-url")
-        if doc_id is not None and url is not None and each.fields.text("doc-id"):
+    for relationship in model.relationships:
+        doc_id, url = relationship.fields.span("doc-id"), relationship.fields.span("source-url")
+        if doc_id is not None and url is not None and relationship.fields.text("doc-id"):
             message = "a relationship has one target: the `doc-id` counts, the `source-url` only locates it"
             yield Finding(message, url, annotations=(Annotation(doc_id, "the target"),))
 
@@ -86,11 +86,11 @@ def unfamiliar_rel_type(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a type of relationship that is not one of the recommended ones (M44, M51, MA7). The finding points at the
     type. An alias is information only: the graph knows what it means."""
     model = subject.model
-    for each in model.relationships:
-        written = each.fields.text("rel-type")
+    for relationship in model.relationships:
+        written = relationship.fields.text("rel-type")
         if written is None or written in REL_TYPES:
             continue
-        span = each.fields.span("rel-type") or each.span
+        span = relationship.fields.span("rel-type") or relationship.span
         meant = ALIASES.get(written) or nearest(written, REL_TYPES)
         if written in ALIASES:
             message = f"`{written}` is another word for `{meant}`, which the graph uses"
@@ -114,13 +114,13 @@ def duplicate_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
     first: dict[str, FootnoteDefinition] = {}
     for definition in model.document.footnote_definitions:
         first.setdefault(label_key(definition.label), definition)
-    for each in model.relationships:
-        earlier = first[label_key(each.label)]
-        if earlier is not each.definition:
-            message = f"the footnote `{shown(each.label)}` is defined before; this one is never shown"
+    for relationship in model.relationships:
+        earlier = first[label_key(relationship.label)]
+        if earlier is not relationship.definition:
+            message = f"the footnote `{shown(relationship.label)}` is defined before; this one is never shown"
             annotation = Annotation(_label(earlier), "the first one")
             notes = ("give one of them another label",)
-            yield Finding(message, _label(each.definition), notes, (annotation,))
+            yield Finding(message, _label(relationship.definition), notes, (annotation,))
 
 
 def _label(definition: FootnoteDefinition) -> Span:
@@ -133,11 +133,11 @@ def unreferenced_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a relationship that no place in the text refers to (M43, MA22). The finding points at the label. It still
     connects the two documents as a whole."""
     model = subject.model
-    for each in model.relationships:
-        if not each.referenced_at:
-            start = each.definition.span.start
-            span = Span(start, min(start + len(each.label) + 3, each.definition.span.end))
-            label = shown(each.label)
+    for relationship in model.relationships:
+        if not relationship.referenced_at:
+            start = relationship.definition.span.start
+            span = Span(start, min(start + len(relationship.label) + 3, relationship.definition.span.end))
+            label = shown(relationship.label)
             message = f"nothing refers to `[^{label}]`: the relationship holds for the document as a whole"
             yield Finding(message, span, (f"write `[^{label}]` where it belongs",))
 
@@ -167,7 +167,7 @@ def _disagreements(model: MagiModel) -> Iterator[Finding]:
         message = f"`{shown(item.text)}` shares no word with any relationship in the footnotes"
         yield Finding(message, item.span, (_NOTE,), severity=Severity.INFO)
     if found.left_out and entry is not None:
-        labels = ", ".join(f"`[^{shown(each.label)}]`" for each in found.left_out[:MAX_NAMED])
+        labels = ", ".join(f"`[^{shown(relationship.label)}]`" for relationship in found.left_out[:MAX_NAMED])
         more = ", …" if len(found.left_out) > MAX_NAMED else ""
         message = f"`{entry.key.text}` does not mention {labels}{more}"
         yield Finding(message, entry.key.span, (_NOTE,))

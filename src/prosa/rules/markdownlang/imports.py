@@ -125,10 +125,10 @@ def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
 def ticket_without_mailbox(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import that is not waited for in a program without a mailbox (L47). The finding points at the import."""
     model = subject.program.model
-    for each in model.imports:
-        if not each.wait and model.mailbox is None:
-            message = f"`{shown(each.text)}` has `wait: false`, and the program has no mailbox for its output"
-            yield Finding(message, each.span, ("write `mailbox: true`, or leave `wait: false` out",))
+    for ref in model.imports:
+        if not ref.wait and model.mailbox is None:
+            message = f"`{shown(ref.text)}` has `wait: false`, and the program has no mailbox for its output"
+            yield Finding(message, ref.span, ("write `mailbox: true`, or leave `wait: false` out",))
 
 
 @RULES.program("ML050", "tool-name-collision", Severity.ERROR)

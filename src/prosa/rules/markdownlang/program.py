@@ -246,7 +246,7 @@ def _not_named(name: str, server: ServerModel, span: Span) -> Iterator[Finding]:
     """Yield a tool that is not among those that the program names for its server."""
     if server.tools is None:
         return
-    names = [server_tool_name(server.name, each.name) for each in server.tools]
+    names = [server_tool_name(server.name, tool.name) for tool in server.tools]
     if name not in (*names, server_prefix(server.name)):
         guess = nearest(name, names)
         note = f"did you mean `{guess}`?" if guess else "name it under `tools` of the server"

@@ -58,7 +58,7 @@ def _needs(corpus: Corpus) -> Iterator[_Need]:
         named.setdefault(extra["name"], []).append((real, extra))
     for real, extra in documents:
         for name, wanted, digest, *places in extra["depends"]:
-            first, second, third = (Span(*each) for each in places)
+            first, second, third = (Span(*place) for place in places)
             yield _Need(real, name, wanted, digest, (first, second, third), tuple(named.get(name, ())))
 
 
@@ -70,37 +70,37 @@ def unknown_dependency(corpus: Corpus) -> CorpusFindings:
     names = [extra["name"] for _, extra in _documents(corpus)]
     needs = [*_needs(corpus)] if corpus.complete else []
     met = {each.real for each in needs if each.found}
-    for number, each in enumerate(each for each in needs if each.name):
-        if not each.found:
-            guess = nearest(each.name, names) if number < MAX_SUGGESTIONS else None
+    for number, need in enumerate(each for each in needs if each.name):
+        if not need.found:
+            guess = nearest(need.name, names) if number < MAX_SUGGESTIONS else None
             note = f"did you mean `{guess}`?" if guess else "what lies elsewhere is not looked for"
-            meant = Misspelling(each.name, guess) if guess else None
-            message = f"no document here has the name `{shown(each.name)}`"
-            alone = each.real not in met and not guess and corpus.rooted not in ("given", "project")
+            meant = Misspelling(need.name, guess) if guess else None
+            message = f"no document here has the name `{shown(need.name)}`"
+            alone = need.real not in met and not guess and corpus.rooted not in ("given", "project")
             severity = Severity.INFO if alone else None
-            yield each.real, Finding(message, each.spans[0], (note,), severity=severity, misspelling=meant)
+            yield need.real, Finding(message, need.spans[0], (note,), severity=severity, misspelling=meant)
 
 
 @RULES.corpus("MA031", "unsatisfied-range", Severity.ERROR)
 def unsatisfied_range(corpus: Corpus) -> CorpusFindings:
     """Find a range that no version of the document satisfies. The finding points at the range."""
-    for each in _needs(corpus):
-        if each.found and each.range and not each.fitting:
-            versions = sorted({extra["version"] for _, extra in each.found} - {""})
+    for need in _needs(corpus):
+        if need.found and need.range and not need.fitting:
+            versions = sorted({extra["version"] for _, extra in need.found} - {""})
             there = f"there is {', '.join(versions[:MAX_NAMED])}" if versions else "it has no version"
-            message = f"no version of `{each.name}` here is in the range `{shown(each.range)}`: {there}"
-            yield each.real, Finding(message, each.spans[1])
+            message = f"no version of `{need.name}` here is in the range `{shown(need.range)}`: {there}"
+            yield need.real, Finding(message, need.spans[1])
 
 
 @RULES.corpus("MA032", "dependency-digest-mismatch", Severity.ERROR)
 def dependency_digest_mismatch(corpus: Corpus) -> CorpusFindings:
     """Find a dependency that is pinned to another digest than the document has. The finding points at the digest."""
-    for each in _needs(corpus):
-        digests = {extra["digest"] for _, extra in each.fitting}
-        if each.digest and digests and each.digest not in digests:
+    for need in _needs(corpus):
+        digests = {extra["digest"] for _, extra in need.fitting}
+        if need.digest and digests and need.digest not in digests:
             has = "has no digest" if digests == {""} else "has another digest"
-            message = f"`{each.name}` {has}: what was pinned is not what is here"
-            yield each.real, Finding(message, each.spans[2])
+            message = f"`{need.name}` {has}: what was pinned is not what is here"
+            yield need.real, Finding(message, need.spans[2])
 
 
 @RULES.corpus("MA033", "dependency-cycle", Severity.ERROR)

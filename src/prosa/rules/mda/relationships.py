@@ -29,13 +29,15 @@ def differing_relationships(subject: Subject[MdaModel]) -> Iterator[Finding]:
             message = "the relationships of the footnotes are missing in `metadata.mda.relationships`"
             yield Finding(message, model.front.anchor, ("readers of front matter alone know no others",))
         return
-    written, listed = ([_key(each) for each in some] for some in (model.relations, model.listed))
+    written, listed = ([_key(relation) for relation in some] for some in (model.relations, model.listed))
     known, stated = frozenset(written), frozenset(listed)
-    other = next((each for each, key in zip(model.listed, listed, strict=True) if key not in known), None)
+    other = next((relation for relation, key in zip(model.listed, listed, strict=True) if key not in known), None)
     if other is not None:
         yield Finding("no footnote is this relationship", other.node.span, ("both have to say the same",))
         return
-    missing = next((each for each, key in zip(model.relations, written, strict=True) if key not in stated), None)
+    missing = next(
+        (relation for relation, key in zip(model.relations, written, strict=True) if key not in stated), None
+    )
     if missing is not None:
         yield Finding("`relationships` in the front matter does not have this one", missing.node.span)
 
@@ -54,7 +56,7 @@ def repeated_footnote_label(subject: Subject[MdaModel]) -> Iterator[Finding]:
     first: dict[str, FootnoteDefinition] = {}
     for each in subject.document.footnote_definitions:
         first.setdefault(label_key(each.label), each)
-    relations = (each.definition for each in subject.model.relations if each.definition is not None)
+    relations = (relation.definition for relation in subject.model.relations if relation.definition is not None)
     for definition in sorted(relations, key=lambda each: each.span.start):
         earlier = first[label_key(definition.label)]
         if earlier is not definition:
@@ -72,9 +74,9 @@ def backticked_relationship(subject: Subject[MdaModel]) -> Iterator[Finding]:
     """Find a relationship in backticks, as MAGI has them: in MDA it is a footnote like any other (§03-2). The finding
     points at the object."""
     source = subject.source
-    for each in subject.document.footnote_definitions:
-        whole = stripped(source, each.content)
-        code = each.code_spans[0] if len(each.code_spans) == 1 else None
+    for definition in subject.document.footnote_definitions:
+        whole = stripped(source, definition.content)
+        code = definition.code_spans[0] if len(definition.code_spans) == 1 else None
         text = source.slice(code.content).strip() if code is not None else ""
         if code is None or code.span != whole or not text.startswith("{") or not meant_as_object(text):
             continue

@@ -33,8 +33,8 @@ def signature_without_integrity(subject: Subject[MdaModel]) -> Iterator[Finding]
 def signature_of_other_digest(subject: Subject[MdaModel]) -> Iterator[Finding]:
     """Find a signature of another digest than that of the document (§09-2). The finding points at its digest."""
     digest = subject.model.integrity("digest")
-    for each in _signatures(subject.model) if digest is not None else ():
-        entry = each.entry("payload-digest")
+    for signature in _signatures(subject.model) if digest is not None else ():
+        entry = signature.entry("payload-digest")
         if entry is not None and digest is not None and text_of(entry) != digest.text:
             message = "`payload-digest` is not the digest of the document: the signature is of something else"
             yield Finding(message, entry.value.span, annotations=(Annotation(digest.span, "the digest"),))
@@ -45,11 +45,11 @@ def wrong_rekor_entry(subject: Subject[MdaModel]) -> Iterator[Finding]:
     """Find a signature of Sigstore without its place in the transparency log, or one of another signer with it
     (§09-2). The finding points at the signer, or at what should not be there."""
     names = ("rekor-log-id", "rekor-log-index")
-    for each in _signatures(subject.model):
-        signer = each.entry("signer")
+    for signature in _signatures(subject.model):
+        signer = signature.entry("signer")
         text = text_of(signer) or ""
         for name in names if signer is not None else ():
-            entry = each.entry(name)
+            entry = signature.entry(name)
             if text.startswith(SIGSTORE) and entry is None and signer is not None:
                 yield Finding(f"a signature of Sigstore needs `{name}`", signer.value.span)
             elif text.startswith(DID_WEB) and entry is not None:
@@ -86,9 +86,9 @@ def digest_of_other_algorithm(subject: Subject[MdaModel]) -> Iterator[Finding]:
 @RULES.document("MA015", "signature-not-verified", Severity.INFO)
 def signature_not_verified(subject: Subject[MdaModel]) -> Iterator[Finding]:
     """Find a signature (§09). The finding points at the signer: nothing is known of it without a key."""
-    for each in subject.model.signatures:
-        message = f"the signature of `{shown(each.signer)}` is not verified: no key was given"
-        yield Finding(message, each.span, ("`prosa check --keys FILE` verifies it with keys in a file",))
+    for signature in subject.model.signatures:
+        message = f"the signature of `{shown(signature.signer)}` is not verified: no key was given"
+        yield Finding(message, signature.span, ("`prosa check --keys FILE` verifies it with keys in a file",))
 
 
 def _signatures(model: MdaModel) -> Iterator[Mapping]:

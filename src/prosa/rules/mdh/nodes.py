@@ -255,7 +255,7 @@ def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
             yield _finding(page, f"the node `{shown(page.id)}` is missing from mdh/nodes.json")
             continue
         own = {"type": page.extra.get("type"), "title": page.extra.get("title"), "md_url": page.url}
-        places = {place for each in (page, *copies) for place in (each.url, _file(each.url))}
+        places = {place for copy in (page, *copies) for place in (copy.url, _file(copy.url))}
         for key, value in own.items():
             if key in entry and entry[key] != value and not (key == "md_url" and entry[key] in places):
                 said = shown(str(entry[key]))

@@ -193,7 +193,7 @@ def _extra(facts: DocumentFacts) -> CorpusFacts:
 def sites(corpus: Corpus) -> tuple[Site, ...]:
     """Return the sites of a corpus that have a node, in the order of their first documents; computed once for all
     rules. A link may lead to a node in a file without the name of a document."""
-    return tuple(each.now(corpus) for each in _standing(corpus)[0])
+    return tuple(standing.now(corpus) for standing in _standing(corpus)[0])
 
 
 def _standing(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
@@ -217,11 +217,11 @@ def _placed(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
             alone.append(real)
     found = [
         Standing(
-            Path(top, root), known.origins_of(root), pages, tuple(at for at, each in enumerate(pages) if each.is_node)
+            Path(top, root), known.origins_of(root), pages, tuple(at for at, page in enumerate(pages) if page.is_node)
         )
         for root, pages in grouped.items()
     ]
-    return tuple(each for each in found if each.nodes), tuple(alone)
+    return tuple(standing for standing in found if standing.nodes), tuple(alone)
 
 
 @lru_cache(maxsize=1)

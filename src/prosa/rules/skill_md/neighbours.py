@@ -54,7 +54,7 @@ def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]
             found = _Described(real, facts.path, words, Span(*extra["at"]))
             by_folder.setdefault(real.parent.parent, []).append(found)
     for beside in by_folder.values():
-        for earlier, later in _alike([each for each in beside if len(each.words) >= MIN_WORDS]):
+        for earlier, later in _alike([described for described in beside if len(described.words) >= MIN_WORDS]):
             message = f"the description is almost the same as that of the skill in `{shown(earlier.path, 80)}`"
             notes = ["a model that sees both cannot tell which one to load: say what each is for"]
             notes += _only("this one", later, earlier) + _only("the other", earlier, later)
@@ -107,7 +107,7 @@ def _alike(skills: Sequence[_Described]) -> Iterator[tuple[_Described, _Describe
     """Yield each skill that is like an earlier one, with the first such. Two sets of words that are alike share one of
     their rarest words: only those are compared, so that hundreds of skills do not take hundreds of thousands of
     steps."""
-    counts = Counter(word for each in skills for word in each.words)
+    counts = Counter(word for described in skills for word in described.words)
     holders: dict[str, list[_Described]] = {}
     for skill in skills:
         rare = sorted(skill.words, key=lambda word: (counts[word], word))

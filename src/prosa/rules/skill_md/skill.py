@@ -116,7 +116,7 @@ def non_string_metadata(subject: Subject[SkillModel]) -> Iterator[Finding]:
 def client_field(subject: Subject[SkillModel]) -> Iterator[Finding]:
     """Find a field that only some clients define, and not the specification. The finding points at its key. Found only
     where the rule is selected by its name, or by a profile."""
-    for each in subject.front.fields or ():
-        if each.key.text in CLIENT_FIELDS:
-            message = f"`{each.key.text}` is a field of some clients and not of the specification"
-            yield Finding(message, each.key.span, ("move it into `metadata`, or leave it out",))
+    for field in subject.front.fields or ():
+        if field.key.text in CLIENT_FIELDS:
+            message = f"`{field.key.text}` is a field of some clients and not of the specification"
+            yield Finding(message, field.key.span, ("move it into `metadata`, or leave it out",))

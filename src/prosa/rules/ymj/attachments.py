@@ -24,10 +24,10 @@ from prosa.source.files import is_there
 def attachment_without_uri(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find handling for an attachment that is not named (YA18). The finding points at the item."""
     model = subject.model
-    for each in model.attachments:
-        if each.uri is None:
+    for attachment in model.attachments:
+        if attachment.uri is None:
             message = "an item of `ops.attachments` has no `uri`, so it applies to nothing"
-            yield Finding(message, each.span)
+            yield Finding(message, attachment.span)
 
 
 @RULES.document("YM061", "attachment-hash-in-footer", Severity.WARNING)
@@ -49,10 +49,10 @@ def attachment_hash_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def attachment_only_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attachment that the header's catalog does not list (Y14). The finding points at its `uri`."""
     model = subject.model
-    for each in model.attachments:
-        if each.source == "json" and each.uri is not None:
-            message = f"`{shown(each.uri)}` is not among the header's `attachments`"
-            yield Finding(message, each.span)
+    for attachment in model.attachments:
+        if attachment.source == "json" and attachment.uri is not None:
+            message = f"`{shown(attachment.uri)}` is not among the header's `attachments`"
+            yield Finding(message, attachment.span)
 
 
 @RULES.document("YM063", "duplicate-attachment", Severity.WARNING)
@@ -87,10 +87,10 @@ def local_attachments(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, 
     if not model.attachments or subject.files is None or subject.path is None:
         return
     folder = subject.path.parent
-    for each in islice(model.attachments, MAX_ATTACHMENTS):
-        path = local_path(each.uri, folder) if each.uri is not None else None
+    for attachment in islice(model.attachments, MAX_ATTACHMENTS):
+        path = local_path(attachment.uri, folder) if attachment.uri is not None else None
         if path is not None:
-            yield each, path
+            yield attachment, path
 
 
 @RULES.document("YM065", "missing-attachment", Severity.WARNING)
@@ -98,10 +98,10 @@ def missing_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root
     are not checked."""
     files = subject.files
-    for each, path in local_attachments(subject):
-        if files is not None and files.inside_root(path) and not is_there(files, path, each.uri or ""):
-            message = f"the attached file `{shown(each.uri or '')}` does not exist"
-            yield Finding(message, each.span, ("a relative path starts at the folder of the record",))
+    for attachment, path in local_attachments(subject):
+        if files is not None and files.inside_root(path) and not is_there(files, path, attachment.uri or ""):
+            message = f"the attached file `{shown(attachment.uri or '')}` does not exist"
+            yield Finding(message, attachment.span, ("a relative path starts at the folder of the record",))
 
 
 MAX_ATTACHMENT_BYTES = 256 * 1024 * 1024
@@ -111,30 +111,40 @@ MAX_ATTACHMENT_BYTES = 256 * 1024 * 1024
 @RULES.document("YM064", "attachment-hash-mismatch", Severity.ERROR)
 def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file whose hash differs from that in the record (Y19). The finding points at the hash."""
-    for each, found in _hashed(subject):
-        if isinstance(found, str) and each.sha256 and each.sha256_span and found != each.sha256.lower():
-            message = f"the attached file `{shown(each.uri or '')}` has another hash"
-            yield Finding(message, each.sha256_span, (f"its bytes have {found}",))
+    for attachment, found in _hashed(subject):
+        if (
+            isinstance(found, str)
+            and attachment.sha256
+            and attachment.sha256_span
+            and found != attachment.sha256.lower()
+        ):
+            message = f"the attached file `{shown(attachment.uri or '')}` has another hash"
+            yield Finding(message, attachment.sha256_span, (f"its bytes have {found}",))
 
 
 def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | FileProblem]]:
     """Yield the attached files with a hash in the record, each with the hash of its bytes or the reason why there is
     none."""
     files = subject.files
-    for each, path in local_attachments(subject):
-        if files is None or each.sha256 is None or not is_sha256(each.sha256) or each.sha256_span is None:
+    for attachment, path in local_attachments(subject):
+        if (
+            files is None
+            or attachment.sha256 is None
+            or not is_sha256(attachment.sha256)
+            or attachment.sha256_span is None
+        ):
             continue
         try:
-            yield each, files.digest(path, MAX_ATTACHMENT_BYTES)
+            yield attachment, files.digest(path, MAX_ATTACHMENT_BYTES)
         except FileProblem as problem:
-            yield each, problem
+            yield attachment, problem
 
 
 @RULES.document("YM066", "unverified-attachment", Severity.INFO)
 def unverified_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. Another rule
     reports missing files."""
-    for each, found in _hashed(subject):
+    for attachment, found in _hashed(subject):
         if isinstance(found, FileProblem) and found.kind != "missing":
-            message = f"the attachment `{shown(each.uri or '')}` was not verified: it {found.reason}"
-            yield Finding(message, each.span)
+            message = f"the attachment `{shown(attachment.uri or '')}` was not verified: it {found.reason}"
+            yield Finding(message, attachment.span)

@@ -55,7 +55,7 @@ def _is_known(path: Path, facts: DocumentFacts, ref: Ref, corpus: Corpus, names:
     if ref.kind == "path":
         roots = [path.parent.as_posix(), *([corpus.root.as_posix()] if corpus.root is not None else [])]
         places = [Path(joined(root, ref.target)) for root in roots]
-        return any(names.find(Key("path", each.as_posix())) or corpus.files.exists(each) for each in places)
+        return any(names.find(Key("path", place.as_posix())) or corpus.files.exists(place) for place in places)
     record = Record(path.as_posix(), facts.dialect)
     reference = Reference(ref.origin, ref.target, "stem", ref.span.start, ref.span.end, 0)
     return resolve_tiers(record, reference, stem_tiers(record, reference), names).state != "unresolved"
@@ -68,7 +68,7 @@ _FORM = "a route is a path on the site such as `/weather/fog`"
 def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a record that cannot have the route that it requests (Y12, H7). The finding points at the route. A document
     with that URL by its file keeps it; of several records the first by path gets it."""
-    if not any(each.dialect == "ymj" and "route" in each.extra for each in corpus.entries.values()):
+    if not any(entry.dialect == "ymj" and "route" in entry.extra for entry in corpus.entries.values()):
         return
     # Only here: few records ask for a route.
     for named in _sites(corpus):

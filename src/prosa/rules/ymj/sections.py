@@ -236,13 +236,13 @@ def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a key of `index` that repeats a field of the header (Y13, YA1). The finding points at the key. Removing a
     mirror that differs is left to the author (X22)."""
     model = subject.model
-    for each in mirrors(model):
-        name = each.entry.key.text
-        applicability = Applicability.SAFE if each.equal else Applicability.UNSAFE
+    for mirror in mirrors(model):
+        name = mirror.entry.key.text
+        applicability = Applicability.SAFE if mirror.equal else Applicability.UNSAFE
         fix = Fix(f"remove `index.{name}`", mirror_edits(model, [name]), applicability)
-        other = "" if each.equal else ", with another value"
-        message = f"`index.{name}` repeats `{each.field}` of the header{other}; it is ignored"
-        yield Finding(message, each.entry.key.span, fix=fix)
+        other = "" if mirror.equal else ", with another value"
+        message = f"`index.{name}` repeats `{mirror.field}` of the header{other}; it is ignored"
+        yield Finding(message, mirror.entry.key.span, fix=fix)
 
 
 @RULES.document("YM080", "profile-gap", Severity.HINT)

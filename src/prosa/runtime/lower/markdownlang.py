@@ -104,9 +104,9 @@ def _program(
         limits=limits,
         imports=imports,
         servers=tuple(
-            _server(each, replace(origin, line=read.source.position(each.span.start).line))
-            for each in read.mcp_servers
-            if not each.disabled and not each.built_in
+            _server(server, replace(origin, line=read.source.position(server.span.start).line))
+            for server in read.mcp_servers
+            if not server.disabled and not server.built_in
         ),
         sites=read.mdh,
         preferred=_preferred(read),
@@ -136,7 +136,9 @@ def _mailbox(model: MailboxModel | None) -> Mailbox | None:
 def _preferred(model: ProgramModel) -> str:
     """Return the tools that a server named `python-interpreter` makes preferred: its own, or the built-in one (L24,
     LA17)."""
-    named = next((each for each in model.mcp_servers if each.name == BUILT_IN_SERVER and not each.disabled), None)
+    named = next(
+        (server for server in model.mcp_servers if server.name == BUILT_IN_SERVER and not server.disabled), None
+    )
     if named is None:
         return ""
     return PREFERRED_PYTHON if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
@@ -144,7 +146,7 @@ def _preferred(model: ProgramModel) -> str:
 
 def _asks_python(model: ProgramModel) -> bool:
     limits = model.limits.python_timeout, model.limits.python_memory
-    return limits != (None, None) or any(each.built_in for each in model.mcp_servers if not each.disabled)
+    return limits != (None, None) or any(server.built_in for server in model.mcp_servers if not server.disabled)
 
 
 def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:

@@ -153,9 +153,9 @@ class _Lowering(Struct):
         found = self.value(responder, "n")
         if not isinstance(found, int) or found <= MAX_REPLIES:
             return found if isinstance(found, int) else 1
-        each = self.done.values.get(f"responders.{responder}.n") or self.done.values["vars.n"]
-        problem = Problem("wrong-type", f"`n` is at most {MAX_REPLIES}", each.line.value_span, severity=Severity.ERROR)
-        self.complaints.append(Complaint(problem, each.source))
+        value = self.done.values.get(f"responders.{responder}.n") or self.done.values["vars.n"]
+        problem = Problem("wrong-type", f"`n` is at most {MAX_REPLIES}", value.line.value_span, severity=Severity.ERROR)
+        self.complaints.append(Complaint(problem, value.source))
         return 1
 
     def _messages(self, own: str, said: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:

@@ -50,7 +50,7 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
         instructions=text.strip("\n"),
         folder=str(folder),
         files=tuple(files),
-        scripts=tuple(each for each in files if each.startswith("scripts/") and each.endswith(".py")),
+        scripts=tuple(file for file in files if file.startswith("scripts/") and file.endswith(".py")),
         arguments=arguments_of(
             text, _prose(model.document), names=names, declared=bool(names) or "argument-hint" in front
         ),
@@ -68,7 +68,7 @@ def _names(entry: Entry | None) -> tuple[str, ...]:
     if entry is None:
         return ()
     if isinstance(entry.value, Items):
-        return tuple(each.text for each in entry.value.items if isinstance(each, Scalar))
+        return tuple(item.text for item in entry.value.items if isinstance(item, Scalar))
     return tuple((text_of(entry) or "").split())
 
 
@@ -94,7 +94,7 @@ def lower(
 ) -> Program:
     """Return the program of skills, of which one may be chosen; ``file`` is the name of its file. ``output`` is a JSON
     Schema of the answer, which is text without one. Without any skill it is the request alone."""
-    chosen = next((each for each in skills if each.chosen), None)
+    chosen = next((skill for skill in skills if skill.chosen), None)
     home = PurePath(chosen.folder if chosen is not None else ".")
     return Program(
         name=name or (chosen.name if chosen is not None else "request"),
@@ -105,7 +105,7 @@ def lower(
         model_name=model_name,
         limits=limits or Limits(),
         python=python,
-        asks_python=any(each.scripts for each in skills),
+        asks_python=any(skill.scripts for skill in skills),
         file=f"{home.name}/{file}" if file else "",
         folder=str(home.parent) if file else ".",
         form="text" if output is None else "json",

@@ -94,7 +94,7 @@ class PageSeen(Struct, frozen=True):
     @property
     def markdown(self) -> Reply | None:
         """The answer that is its Markdown."""
-        found = (each for each in (self.reply, self.twin) if each is not None and each.is_markdown)
+        found = (reply for reply in (self.reply, self.twin) if reply is not None and reply.is_markdown)
         return next(found, None)
 
     def answer(self, name: str) -> Reply | None:
@@ -168,7 +168,7 @@ class Evidence(Struct, frozen=True):
 
     def remarked(self, *rules: str) -> tuple[Mark, ...]:
         """Return what the rules of these names found."""
-        return tuple(each.mark for each in self.remarks if each.rule in rules)
+        return tuple(remark.mark for remark in self.remarks if remark.rule in rules)
 
 
 def path_on(root: str, base: str, href: str) -> str | None:
@@ -258,7 +258,7 @@ class Reply(Struct, frozen=True):
 
     def lists(self, name: str, word: str) -> bool:
         """Return whether a header that is a list with commas has a word, in any letters."""
-        return word in (each.partition("=")[0].strip().lower() for each in self.header(name).split(","))
+        return word in (part.partition("=")[0].strip().lower() for part in self.header(name).split(","))
 
     @property
     def _has_front_matter(self) -> bool:
@@ -294,9 +294,9 @@ def read_nodes(
     reals = {files.real(path) for path in paths}
     analyzer = Analyzer(files, lambda real: _AS_NODE if real in reals else own(real))
     seen = analyzer.analyses([*paths, *others])
-    entries = {real: each.facts for real, each in seen.items() if each.readable}
+    entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     corpus = Corpus(entries, files, files.real(root), complete=True, load=analyzer.facts, rooted="given")
-    found = {real: list(each.problems) for real, each in seen.items() if real in reals}
+    found = {real: list(analysis.problems) for real, analysis in seen.items() if real in reals}
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)

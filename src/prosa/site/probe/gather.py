@@ -129,11 +129,11 @@ def _discovery(start: str, page: Reply, root: str, ask: AskAll) -> DiscoverySeen
     for front in dict.fromkeys((folder, "")):
         waiting = [path for path in _LOOKED_FOR if path not in found]
         replies = ask([Ask(f"{front}/{path}", "*/*") for path in waiting])
-        found |= {path: each for path, each in zip(waiting, replies, strict=True) if each.is_success}
+        found |= {path: reply for path, reply in zip(waiting, replies, strict=True) if reply.is_success}
     index = found.get(SKILLS_INDEX)
     entries = read_index(index.value, index.url).entries if index is not None else ()
-    near = sample([each for each in entries if origin_of(each.url) == origin_of(root)], MAX_SKILLS)
-    answers = ask([Ask("", "*/*", exact=each.url, whole=True) for each in near])
+    near = sample([entry for entry in entries if origin_of(entry.url) == origin_of(root)], MAX_SKILLS)
+    answers = ask([Ask("", "*/*", exact=entry.url, whole=True) for entry in near])
     (html,) = ask([Ask(start, BROWSER)])
     return DiscoverySeen(found, tuple(zip(near, answers, strict=True)), page, html)
 
@@ -222,7 +222,7 @@ def _read(site: SiteSeen) -> Read:
 
 def _called(read: Read, root: str, ask: AskAll) -> tuple[CallSeen, ...]:
     calls = calls_of(read.nodes, root)
-    replies = ask([each.ask for each in calls])
+    replies = ask([call.ask for call in calls])
     return tuple(CallSeen(call.mark, reply, call.paginated) for call, reply in zip(calls, replies, strict=True))
 
 
@@ -383,7 +383,7 @@ class Crawl(Struct):
         for action in model.actions:
             if action.id and action.url:
                 self._actions[(action.url.text, action.id.text)] = None
-        for href in (*(each.href for each in model.inline_links), *_front_paths(model)):
+        for href in (*(link.href for link in model.inline_links), *_front_paths(model)):
             path = path_on(self.root, base, href)
             if path is not None and len(self._led) < MAX_TARGETS:
                 self._led.setdefault(path)

@@ -125,7 +125,9 @@ def varies(evidence: Evidence) -> Outcome:
 
 
 def _has_forms(page: PageSeen) -> bool:
-    kinds = {each.media_type for each in (page.reply, page.answer("json"), page.answer("browser")) if each is not None}
+    kinds = {
+        reply.media_type for reply in (page.reply, page.answer("json"), page.answer("browser")) if reply is not None
+    }
     return len(kinds) > 1
 
 

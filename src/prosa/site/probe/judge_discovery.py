@@ -177,8 +177,8 @@ def _card_faults(value: Value) -> Iterator[str]:
         if not isinstance(value.get(key), str) or not value[key]:
             yield f"it has no `{key}`"
     remotes = value.get("remotes")
-    for at, each in enumerate(remotes if isinstance(remotes, list) else ()):
-        url = each.get("url") if isinstance(each, dict) else None
+    for at, remote in enumerate(remotes if isinstance(remotes, list) else ()):
+        url = remote.get("url") if isinstance(remote, dict) else None
         if not isinstance(url, str) or not url.startswith(("https://", "http://", "{")):
             yield f"remotes[{at}] has no `url`"
 

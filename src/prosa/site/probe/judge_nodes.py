@@ -130,9 +130,9 @@ def readable_contracts(evidence: Evidence) -> Outcome:
         except RequestError as error:
             of = action.title_for_people
             wrong += [
-                node.mark(action.anchor.start, f"{of}: `{each.name}` {shown(each.message, 200)}")
-                for each in error.problems
-                if each.name not in _IN_CONTRACT
+                node.mark(action.anchor.start, f"{of}: `{problem.name}` {shown(problem.message, 200)}")
+                for problem in error.problems
+                if problem.name not in _IN_CONTRACT
             ]
     return _actions(evidence, wrong)
 
@@ -184,7 +184,7 @@ def declared_links(evidence: Evidence) -> Outcome:
 
 def forms(evidence: Evidence) -> Outcome:
     """Require the specified form for every other field (H9, H10)."""
-    wrong = [each.mark for each in evidence.remarks if each.rule in _FORMS and each.part == "rest"]
+    wrong = [remark.mark for remark in evidence.remarks if remark.rule in _FORMS and remark.part == "rest"]
     return judged(wrong, len(evidence.nodes), "node", "nodes")
 
 

@@ -67,16 +67,16 @@ def links(evidence: Evidence) -> Outcome:
 
 
 def _leading(node: NodeSeen, site: SiteSeen) -> Iterator[tuple[Kind, Mark]]:
-    for each in node.model.inline_links:
-        path = site.path_of(node.path, each.href)
+    for link in node.model.inline_links:
+        path = site.path_of(node.path, link.href)
         kind = site.targets.get(path, "unasked") if path is not None else "node"
         if kind == "node" or path is None:
             continue
         if kind == "missing":
-            words = f"the link `{shown(each.href)}` leads to nothing: {site.pages[path].reply.said}"
+            words = f"the link `{shown(link.href)}` leads to nothing: {site.pages[path].reply.said}"
         else:
-            words = f"the link `{shown(each.href)}` leads to {_LEADS[kind]}"
-        yield kind, node.mark(each.span.start, words)
+            words = f"the link `{shown(link.href)}` leads to {_LEADS[kind]}"
+        yield kind, node.mark(link.span.start, words)
 
 
 def indexes(evidence: Evidence) -> Outcome:

@@ -69,7 +69,9 @@ class Report(Struct, frozen=True):
 
     def failed(self, *levels: Level) -> tuple[Finding, ...]:
         """Return the findings of these levels that failed."""
-        return tuple(each for each in self.findings if each.status == "failed" and each.check.level in levels)
+        return tuple(
+            finding for finding in self.findings if finding.status == "failed" and finding.check.level in levels
+        )
 
     @property
     def conformant(self) -> bool:
@@ -80,7 +82,7 @@ class Report(Struct, frozen=True):
 def report_on(evidence: Evidence, checks: tuple[Check, ...] | None = None) -> Report:
     """Judge everything, or what ``checks`` are about, in the order of the table."""
     findings = tuple(_finding(check, evidence) for check in checks or CHECKS)
-    score = score_of((each.check, each.status) for each in findings)
+    score = score_of((finding.check, finding.status) for finding in findings)
     site = evidence.site
     pages = len(evidence.nodes) + len(evidence.unreadable) if site is None else len(site.pages)
     return Report(evidence.target, site is not None, findings, pages, score, tuple(_notes(evidence)))

@@ -141,8 +141,8 @@ class Broadcast:
             return problem.message
 
     def _wake(self) -> None:
-        for each in self.listeners:
-            each.woken.set()
+        for listener in self.listeners:
+            listener.woken.set()
 
 
 class Sent(Struct):

@@ -317,7 +317,10 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         else:
             turns.append(ServiceTurn("user", text))
     functions = [tool["function"] for tool in asked.get("tools") or () if tool["type"] == "function"]
-    tools = [ToolOffer(each["name"], each.get("description") or "", each.get("parameters") or {}) for each in functions]
+    tools = [
+        ToolOffer(function["name"], function.get("description") or "", function.get("parameters") or {})
+        for function in functions
+    ]
     return Conversation("\n\n".join(systems), tuple(tools), merged(turns))
 
 

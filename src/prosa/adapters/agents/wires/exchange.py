@@ -162,12 +162,12 @@ def pieces(text: str) -> Iterator[str]:
 def merged(turns: Sequence[ServiceTurn]) -> tuple[ServiceTurn, ...]:
     """Join neighbouring turns of one side."""
     made: list[ServiceTurn] = []
-    for each in turns:
-        if made and made[-1].role == each.role:
+    for turn in turns:
+        if made and made[-1].role == turn.role:
             last = made.pop()
-            text = "\n".join(part for part in (last.text, each.text) if part)
-            each = ServiceTurn(each.role, text, last.calls + each.calls, last.results + each.results)
-        made.append(each)
+            text = "\n".join(part for part in (last.text, turn.text) if part)
+            turn = ServiceTurn(turn.role, text, last.calls + turn.calls, last.results + turn.results)
+        made.append(turn)
     return tuple(made)
 
 

@@ -298,14 +298,14 @@ def _conversation(body: _Body) -> str | None:
             return why
         if why := _texts(at, blocks) or _uses(at, role, blocks, known):
             return why
-        uses = [each["id"] for each in blocks if each["type"] == "tool_use"]
+        uses = [block["id"] for block in blocks if block["type"] == "tool_use"]
         waiting = [*waiting, *uses] if role == before and role == "assistant" else uses
         before = role
     if waiting:
         return _without_result(len(messages) - 1, waiting)
     if before == "assistant":
         return "This model does not support assistant message prefill. The conversation must end with a user message."
-    uses_tools = any(each["type"] in ("tool_use", "tool_result") for _, _, blocks in messages for each in blocks)
+    uses_tools = any(block["type"] in ("tool_use", "tool_result") for _, _, blocks in messages for block in blocks)
     if uses_tools and not body.get("tools"):
         return "Requests which have `tool_use` or `tool_result` blocks must define `tools`"
     return None
@@ -319,17 +319,17 @@ def _blocks(message: _Message) -> list[_Block]:
 def _unanswered(at: int, blocks: Sequence[_Block], waiting: Sequence[str]) -> str | None:
     """Return what is wrong between the calls of the turn before and the results of this one."""
     results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
-    for index, each in enumerate(blocks):
-        if each["type"] == "tool_result" and each["tool_use_id"] not in waiting:
+    for index, block in enumerate(blocks):
+        if block["type"] == "tool_result" and block["tool_use_id"] not in waiting:
             return (
                 f"messages.{at}.content.{index}: unexpected `tool_use_id` found in `tool_result` blocks: "
-                f"{each['tool_use_id']}. Each `tool_result` block must have a corresponding `tool_use` block in the "
+                f"{block['tool_use_id']}. Each `tool_result` block must have a corresponding `tool_use` block in the "
                 "previous message."
             )
     missing = [each for each in waiting if each not in results]
     if missing:
         return _without_result(at - 1, missing)
-    twice = next((each for each in results if results.count(each) > 1), None)
+    twice = next((result for result in results if results.count(result) > 1), None)
     if twice is not None:
         said = "each tool_use must have a single result. Found multiple `tool_result` blocks with id:"
         return f"messages.{at}.content: {said} {twice}"
@@ -349,27 +349,27 @@ def _texts(at: int, blocks: Sequence[_Block]) -> str | None:
         return (
             f"messages.{at}: all messages must have non-empty content except for the optional final assistant message"
         )
-    for each in blocks:
-        if each["type"] == "text" and not each["text"]:
+    for block in blocks:
+        if block["type"] == "text" and not block["text"]:
             return "messages: text content blocks must be non-empty"
-        if each["type"] == "text" and not each["text"].strip():
+        if block["type"] == "text" and not block["text"].strip():
             return "messages: text content blocks must contain non-whitespace text"
     return None
 
 
 def _uses(at: int, role: str, blocks: Sequence[_Block], known: set[str]) -> str | None:
-    for index, each in enumerate(blocks):
+    for index, block in enumerate(blocks):
         place = f"messages.{at}.content.{index}"
-        if each["type"] in ("tool_use", "thinking", "redacted_thinking") and role != "assistant":
-            return f"{place}: `{each['type']}` blocks can only be in `assistant` messages"
-        if each["type"] == "tool_result" and role != "user":
+        if block["type"] in ("tool_use", "thinking", "redacted_thinking") and role != "assistant":
+            return f"{place}: `{block['type']}` blocks can only be in `assistant` messages"
+        if block["type"] == "tool_result" and role != "user":
             return f"{place}: `tool_result` blocks can only be in `user` messages"
-        if each["type"] == "tool_use":
-            if not _ID.fullmatch(each["id"]):
+        if block["type"] == "tool_use":
+            if not _ID.fullmatch(block["id"]):
                 return f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
-            if each["id"] in known:
+            if block["id"] in known:
                 return f"{place}: `tool_use` ids must be unique"
-            known.add(each["id"])
+            known.add(block["id"])
     return None
 
 
@@ -397,7 +397,7 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         for tool in asked.get("tools") or ()
         if (schema := tool.get("input_schema")) is not None
     ]
-    return Conversation("\n\n".join(each for each in systems if each), tuple(tools), merged(turns))
+    return Conversation("\n\n".join(system for system in systems if system), tuple(tools), merged(turns))
 
 
 _STOPS: Final = {"length": "max_tokens", "tool_calls": "tool_use", "refusal": "refusal", "filter": "refusal"}

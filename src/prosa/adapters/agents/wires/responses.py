@@ -300,7 +300,7 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         for tool in asked.get("tools") or ()
         if tool["type"] == "function"
     ]
-    return Conversation("\n\n".join(each for each in systems if each), tuple(tools), merged(turns))
+    return Conversation("\n\n".join(system for system in systems if system), tuple(tools), merged(turns))
 
 
 _ENDS: Final = {"length": "max_output_tokens", "filter": "content_filter"}

@@ -68,7 +68,7 @@ class Misfit(Struct, frozen=True):
             parts.append(self.name)
         if dots:
             return ".".join(map(str, parts))
-        return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in parts).removeprefix(".")
+        return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
 
 
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
@@ -142,7 +142,7 @@ def _tagged(value: Value, shape: Tagged, place: tuple[Step, ...]) -> Iterator[Mi
     if not tag:
         yield Misfit("missing", place, name=shape.tag)
     elif not isinstance(tag, str) or tag not in shape.kinds:
-        known = ", ".join(f"'{each}'" for each in shape.kinds)
+        known = ", ".join(f"'{kind}'" for kind in shape.kinds)
         yield Misfit("value", (*place, shape.tag), expected=known, found=tag)
     else:
         yield from _misfits(value, shape.kinds[tag], (*place, f":{tag}"))

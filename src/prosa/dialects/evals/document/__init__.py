@@ -31,7 +31,7 @@ def facts(model: SuiteModel) -> TestFacts:
         "rows": model.rows,
         "grader": model.grader,
         "votes": model.votes,
-        "cases": [_case(model, each) for each in model.cases],
+        "cases": [_case(model, case) for case in model.cases],
     }
 
 

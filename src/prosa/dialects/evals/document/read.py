@@ -104,8 +104,8 @@ def _repeated(cases: Iterable[CaseModel]) -> Iterator[Problem]:
 
 def _cases(document: Document) -> tuple[tuple[CaseModel, ...], list[Problem]]:
     problems: list[Problem] = []
-    headings = [each for each in document.headings if not each.nested and each.level <= 2]
-    starts = [each.span.start for each in headings]
+    headings = [heading for heading in document.headings if not heading.nested and heading.level <= 2]
+    starts = [heading.span.start for heading in headings]
     blocks: dict[int, dict[Role, Block]] = {}
     for fence in document.fences:
         if fence.nested or (role := _role(document, fence, problems)) is None:
@@ -173,13 +173,13 @@ def _block(document: Document, fence: Fence, role: Role, problems: list[Problem]
         block = Block(role, language, span, fence.span, said)
     else:
         reading = (read_json if language == "json" else read_yaml)(text, offset=span.start if whole else 0)
-        problems += [each if whole else replace(each, span=span, annotations=()) for each in reading.problems]
+        problems += [problem if whole else replace(problem, span=span, annotations=()) for problem in reading.problems]
         readable = reading.node is not None and not reading.problems
         value: Value | Missing = to_value(reading.node) if readable and reading.node is not None else MISSING
         if reading.node is None and not reading.problems:
             value = None
         block = Block(role, language, span, fence.span, value, reading.node if whole else None)
-    problems += [_problem(each, block) for each in _mistakes(block)]
+    problems += [_problem(mistake, block) for mistake in _mistakes(block)]
     return block
 
 

@@ -74,8 +74,8 @@ def _wrong(row: dict[str, Value]) -> Iterator[str]:
         yield "`name` is a text"
     found: list[Mistake] = list(mistakes(row["expect"])) if "expect" in row else []
     found += run_mistakes(row["run"]) if row.get("run") is not None else []
-    for each in found:
-        yield f"{each.pointer or 'the whole'}: {each.message}"
+    for mistake in found:
+        yield f"{mistake.pointer or 'the whole'}: {mistake.message}"
     grade = row.get("grade") or []
     if not isinstance(grade, str | list) or (isinstance(grade, list) and len(questions(grade)) != len(grade)):
         yield "`grade` takes a text, or a list of texts"

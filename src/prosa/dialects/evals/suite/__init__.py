@@ -32,7 +32,7 @@ def facts(model: EvalsModel) -> EvalsFacts:
         "require": model.requirement.text,
         "models": list(model.models),
         "evals": [_eval(model, each) for each in model.evals],
-        "queries": [_query(model, each) for each in model.queries],
+        "queries": [_query(model, query) for query in model.queries],
     }
 
 

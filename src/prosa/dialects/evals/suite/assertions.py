@@ -114,7 +114,7 @@ class Asserted(Struct):
         run = {each: value for each, value in plain.items() if each in RUN}
         wrong = [*mistakes(matchers), *run_mistakes(run)]
         wrong += mistakes(plain[JSON]) if isinstance(plain.get(JSON), dict | list) else []
-        self.problems += [_mistake(each, words, record) for each in wrong]
+        self.problems += [_mistake(mistake, words, record) for mistake in wrong]
         if wrong:
             return
         title = name or ", ".join(plain)
@@ -131,7 +131,7 @@ class Asserted(Struct):
         if joined is None:
             self.problems.append(_problem("`fails` says otherwise in an assertion above", words["fails"]))
         elif wrong := [*run_mistakes(joined)]:
-            self.problems += [_mistake(each, words, record) for each in wrong]
+            self.problems += [_mistake(mistake, words, record) for mistake in wrong]
         else:
             self.run = joined
 
@@ -141,7 +141,7 @@ class Asserted(Struct):
         plain = {ALIASES.get(each, _BESIDE.get(each, each)): to_value(node) for each, node in words.items()}
         form = form_of(plain)
         wrong = list(workspace_mistakes(plain))
-        self.problems += [_mistake(each, words, record) for each in wrong]
+        self.problems += [_mistake(mistake, words, record) for mistake in wrong]
         if form is not None and not wrong:
             said = plain[form]
             said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
@@ -218,7 +218,7 @@ def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Probl
     """Return a mistake at its place in the record: in the word that it is about, or in one that is written
     otherwise."""
     first, *rest = mistake.pointer.removeprefix("/").split("/")
-    written = next((each for each in words if ALIASES.get(each, _BESIDE.get(each, each)) == first), None)
+    written = next((word for word in words if ALIASES.get(word, _BESIDE.get(word, word)) == first), None)
     if written is None and JSON in words:
         span = span_at(words[JSON], mistake.pointer)
     else:

@@ -56,7 +56,7 @@ def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
     start = len(source.text) - len(source.text.lstrip("\ufeff \t\r\n"))
     anchor = Span(start, min(start + 1, len(source.text)))
     empty = EvalsModel(source, holds, None, anchor, anchor=anchor)
-    if reading.problems and any(each.rule in ("json-syntax", "nested-too-deep") for each in reading.problems):
+    if reading.problems and any(problem.rule in ("json-syntax", "nested-too-deep") for problem in reading.problems):
         return empty, reading.problems
     if reading.node is None:
         return empty, (_shapeless(holds, "nothing", anchor),)
@@ -180,12 +180,12 @@ def _named_apart(evals: list[EvalModel]) -> Iterator[EvalModel]:
     from msgspec.structs import replace
 
     seen: set[str] = set()
-    for at, each in enumerate(evals):
-        name = each.name if each.name not in seen else f"{each.name} ({each.id or at + 1})"
+    for at, model in enumerate(evals):
+        name = model.name if model.name not in seen else f"{model.name} ({model.id or at + 1})"
         while name in seen:
             name += "'"
         seen.add(name)
-        yield replace(each, name=name) if name != each.name else each
+        yield replace(model, name=name) if name != model.name else model
 
 
 def _files(entry: Entry | None, problems: list[Problem]) -> tuple[tuple[str, str, Span], ...]:
@@ -231,9 +231,9 @@ def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:
 
 def _unjudged(items: Node | None) -> Iterator[Problem]:
     """Name what cases expect and nothing here judges, once for each field."""
-    cases = [each for each in items.items if isinstance(each, Mapping)] if isinstance(items, Sequence) else []
+    cases = [item for item in items.items if isinstance(item, Mapping)] if isinstance(items, Sequence) else []
     for name, note in UNJUDGED.items():
-        found = [entry for each in cases if (entry := each.entry(name)) is not None and _says_something(entry)]
+        found = [entry for case in cases if (entry := case.entry(name)) is not None and _says_something(entry)]
         if found:
             often = f"in {len(found)} cases" if len(found) > 1 else "in one case"
             message = f"`{name}` is not evaluated here; it is {often}"
@@ -311,12 +311,12 @@ def _query(item: Node, problems: list[Problem]) -> Iterator[TriggerModel]:
 
 def _repeated_queries(model: EvalsModel) -> Iterator[Problem]:
     first: dict[str, TriggerModel] = {}
-    for each in model.queries:
-        earlier = first.setdefault(" ".join(each.query.split()), each)
-        if earlier is not each:
-            both = "" if earlier.should_trigger is each.should_trigger else ", once for the skill and once not"
+    for query in model.queries:
+        earlier = first.setdefault(" ".join(query.query.split()), query)
+        if earlier is not query:
+            both = "" if earlier.should_trigger is query.should_trigger else ", once for the skill and once not"
             message = f"the request is listed twice{both}"
-            yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier.span, "the first one"),))
+            yield Problem("repeated-eval", message, query.span, (), (Annotation(earlier.span, "the first one"),))
 
 
 # ---- shapes ----
@@ -345,7 +345,7 @@ def _kept(mapping: Mapping, table: tuple[Field, ...]) -> Callable[[str], bool]:
     """Return whether a field belongs to another tool: unknown fields are kept, unless they are a typo of an absent
     one."""
     names = {entry.key.text for entry in mapping}
-    known = frozenset(name for each in table for name in (each.name, each.also) if name)
+    known = frozenset(name for field in table for name in (field.name, field.also) if name)
     absent = tuple(sorted(known - names - {"models"}))
     unknown = (name for name in names if name not in known)
     slips = {name for name in islice(sorted(unknown), MAX_SLIPS) if _slip(name, absent)}

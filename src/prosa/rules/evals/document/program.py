@@ -121,10 +121,10 @@ def impossible_expectation(subject: Subject[SuiteModel]) -> Iterator[Finding]:
         wanted, block = case.value("expect"), case.blocks.get("expect")
         if isinstance(wanted, Missing) or block is None or next(mistakes(wanted), None) is not None:
             continue
-        for each in contradictions(wanted, program.output.value):
-            meant = Misspelling(each.written, each.meant) if each.meant else None
+        for contradiction in contradictions(wanted, program.output.value):
+            meant = Misspelling(contradiction.written, contradiction.meant) if contradiction.meant else None
             notes = (f"the output schema of `{shown(program.name)}`",)
-            yield Finding(each.message, place_of(each, block), notes, misspelling=meant)
+            yield Finding(contradiction.message, place_of(contradiction, block), notes, misspelling=meant)
 
 
 @RULES.document("TS024", "bad-rows-file", Severity.ERROR)
@@ -165,6 +165,6 @@ def _about_rows(rows: Iterator[Case | RowProblem], program: ProgramModel | None)
             for problem in taken.problems(fill_defaults(taken.raw, row.input), row.input):
                 yield line, f"the program refuses this input: {problem}"
         if not isinstance(row.expect, Missing):
-            yield from ((line, each.message) for each in contradictions(row.expect, given))
+            yield from ((line, contradiction.message) for contradiction in contradictions(row.expect, given))
     if empty:
         yield 1, "there is no row"

@@ -80,8 +80,8 @@ def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
     folder = _folder(subject)
     if folder is None or subject.files is None:
         return
-    for each in subject.model.evals:
-        for written, span in (*each.files, *each.beside):
+    for model in subject.model.evals:
+        for written, span in (*model.files, *model.beside):
             if is_outside(written):
                 note = "a case gives files that lie below the folder of its skill"
                 yield Finding(f"`{shown(written)}` lies outside of the skill and is not read", span, (note,))
@@ -109,10 +109,10 @@ def unknown_expected_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
     if folder is None or subject.files is None:
         return
     own = _skill(subject, folder)
-    for each in subject.model.queries:
-        if not each.belongs or (own is not None and own.name == each.belongs):
+    for query in subject.model.queries:
+        if not query.belongs or (own is not None and own.name == query.belongs):
             continue
-        place = folder.parent / (as_name(each.belongs) or "-") / "SKILL.md"
+        place = folder.parent / (as_name(query.belongs) or "-") / "SKILL.md"
         if subject.files.inside_root(place) and not subject.files.exists(place):
-            message = f"there is no skill `{shown(each.belongs)}` in the folders beside this one"
-            yield Finding(message, each.span, ("triggering is measured against the skills in the same folder",))
+            message = f"there is no skill `{shown(query.belongs)}` in the folders beside this one"
+            yield Finding(message, query.span, ("triggering is measured against the skills in the same folder",))
