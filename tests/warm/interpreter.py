@@ -8,11 +8,13 @@ it ended too.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import importlib
 import io
 import json
 import os
+import platform
 import runpy
 import select
 import signal
@@ -22,7 +24,7 @@ import sys
 import threading
 import types
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 SCRIPTS = {"prosa": "prosa.cli.main", "markdownlang": "prosa.cli.markdownlang"}
 """The console scripts, with the modules of their entries."""
@@ -30,9 +32,37 @@ SCRIPTS = {"prosa": "prosa.cli.main", "markdownlang": "prosa.cli.markdownlang"}
 IMPORTED = (
     *("prosa.cli.errors", "prosa.app.run.service", "prosa.web.serving", "prosa.mcp_server", "prosa.lsp", "mcp"),
     *("httpx2", "minijinja", "pygments", "sqlite3", "pyromark", "re2", "jsonschema_rs"),
+    *("prosa.adapters.providers.transport", "prosa.app.runs.engine", "prosa.dialects.prapti", "prosa.dialects.magi"),
+    *(
+        "prosa.dialects.skill_md",
+        "prosa.rules.markdownlang.program",
+        "prosa.settings.read",
+        "prosa.app.journal.history",
+    ),
+    *("anyio._backends._asyncio", "concurrent.futures.thread", "httpcore2", "resource", "truststore"),
 )
-"""What is imported besides the modules of all commands. None of it may start a thread, and what
-a command asks `sys.modules` for (the price list) is not among it."""
+"""What is imported besides the modules of all commands: what these import when they run. None of it may start a thread,
+and what a command asks `sys.modules` for (the price list) is not among it."""
+
+OF_BATCHES = (
+    *("prosa.app.batch.control", "prosa.app.batch.plan", "prosa.app.batch.shared", "prosa.app.batch.working"),
+    *("prosa.adapters.providers.openai", "prosa.adapters.sandbox.late", "prosa.adapters.store.writer"),
+    "prosa.render.batch",
+)
+AT_FIRST_USE = {
+    "batch": OF_BATCHES,
+    "worker": OF_BATCHES,
+    "chat": ("prosa.api.run", "prosa.app.chat.turn", "prosa.cli.chat.turn"),
+    "lsp": ("prosa.lsp.server",),
+    "postgresql": ("prosa.adapters.store.postgres", "prosa.adapters.store.queue"),
+}
+"""What is imported before the first command with such a word, or with such a store: the heap of all others stays small,
+since each fork copies its tables."""
+_imported_for: set[str] = set()
+
+_LIBC = ctypes.PyDLL(None)  # holds the lock of the interpreter during a call, as a fork must
+CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE_PARENT = 0x8000
 
 Wanted = dict[str, Any]
 """`argv`, `cwd`, `env`; `module` or `code`; perhaps `path`, the first place for modules, and `session`, a new one."""
@@ -63,37 +93,76 @@ def serve(control: int, listening: str) -> NoReturn:
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in what is forked"
     _forget_own_path()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.collect()
-    gc.freeze()
+    _settle()
     worker, scripts = socket.socket(fileno=control), socket.socket(socket.AF_UNIX)
     scripts.bind(listening)
     scripts.listen(64)
     worker.sendall(b"+")
+    running: list[_Running] = []
     while True:
-        ready, _, _ = select.select([worker, scripts], [], [])
+        begun = [each for one in running for each in (one.over, one.script)]
+        ready, _, _ = select.select([worker, scripts, *begun], [], [])
+        for each in [one for one in running if one.over in ready or one.script in ready]:
+            each.end(killed=each.over not in ready)
+            running.remove(each)
         if scripts in ready:
-            with scripts.accept()[0] as connection:
-                _for_script(connection, worker, scripts)
+            running += _for_script(scripts.accept()[0], worker, scripts, *running)
         if worker in ready:
             try:
                 wanted, ends = _asked(worker)
             except EOFError:
                 os._exit(0)
-            worker.sendall(_for_worker(wanted, ends, worker, scripts).to_bytes(8, "big"))
-        with suppress(ChildProcessError):  # those between a script and its process
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            worker.sendall(_for_worker(wanted, ends, worker, scripts, *running).to_bytes(8, "big"))
+
+
+class _Closing(Protocol):
+    def close(self) -> None:
+        """Close it."""
+
+
+class _Running:
+    """The process of a script, which ends with it."""
+
+    def __init__(self, pid: int, script: socket.socket) -> None:
+        self.pid, self.script, self.over = pid, script, os.pidfd_open(pid)
+
+    def end(self, *, killed: bool) -> None:
+        """Tell the script how its process ended, which is killed where the script ended before."""
+        if killed:
+            os.kill(self.pid, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        with suppress(OSError):
+            self.script.sendall(status.to_bytes(8, "big", signed=True))
+        self.close()
+
+    def close(self) -> None:
+        """Close what this process has of it."""
+        self.script.close()
+        os.close(self.over)
+
+
+def _settle() -> None:
+    """Compile the regular expressions that are else compiled at their first use, in each process again, and leave all
+    that is there out of the garbage collections."""
+    from prosa.regex import _Lazy
+
+    gc.collect()
+    for each in gc.get_objects():
+        if type(each) is _Lazy:
+            getattr(each, "match")  # noqa: B009 - which compiles it
+    gc.freeze()
 
 
 def _import_for(wanted: Wanted) -> None:
-    """Import what one command alone needs, and takes most of its start, when it is asked for."""
-    if "lsp" in wanted["argv"][:2] and "prosa.lsp.server" not in sys.modules:
-        from prosa.cli.libraries import load_protocol
-
-        load_protocol()
-        importlib.import_module("prosa.lsp.server")
-        gc.collect()
-        gc.freeze()
+    """Import what such a command alone needs, and takes most of its start, unless an earlier one did."""
+    words = {*wanted["argv"], wanted["env"].get("PROSA_STORE", "").partition(":")[0]}
+    for word in words & AT_FIRST_USE.keys() - _imported_for:
+        _imported_for.add(word)
+        if word == "lsp":
+            importlib.import_module("prosa.cli.libraries").load_protocol()
+        for name in AT_FIRST_USE[word]:
+            importlib.import_module(name)
+        _settle()
 
 
 def _forget_own_path() -> None:
@@ -110,57 +179,51 @@ def _asked(connection: socket.socket) -> tuple[Wanted, list[int]]:
     return json.loads(received(connection, int.from_bytes(head, "big"))), ends
 
 
-def _for_worker(wanted: Wanted, ends: list[int], *sockets: socket.socket) -> int:
-    """Fork twice. The process between ends at once, so that the worker, which adopts orphans now, is the parent."""
+def _for_worker(wanted: Wanted, ends: list[int], *others: _Closing) -> int:
+    """Fork a process whose parent is the worker."""
     _import_for(wanted)
-    told, tell = os.pipe()
-    gate, opener = os.pipe()
-    between = os.fork() if os.path.isdir(wanted["cwd"]) else 0
-    if not between and os.path.isdir(wanted["cwd"]):
-        child = os.fork()
-        if child:
-            os.write(tell, child.to_bytes(8, "big"))
-            os._exit(0)
-        os.close(opener)
-        os.read(gate, 1)  # until the worker is the parent
-        for end in (told, tell, gate):
-            os.close(end)
-        _be(wanted, ends, *sockets)
-    pid = 0
-    if between:
-        os.waitpid(between, 0)
-        pid = int.from_bytes(os.read(told, 8), "big")
-    for end in (told, tell, gate, opener, *ends):
+    pid = _fork_for_parent() if os.path.isdir(wanted["cwd"]) else -1
+    if not pid:
+        _be(wanted, ends, *others)
+    for end in ends:
         os.close(end)
+    return max(pid, 0)
+
+
+def _fork_for_parent() -> int:
+    """Do what `os.fork` does, but for the parent of this process: the new one is not a child of this one, but of the
+    test worker, which waits for it. Another fork between would take as long again."""
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = int(_LIBC.syscall(CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0))
+    if pid:
+        ctypes.pythonapi.PyOS_AfterFork_Parent()
+        assert pid > 0, "no more processes can be forked"
+    else:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
     return pid
 
 
-def _for_script(connection: socket.socket, *sockets: socket.socket) -> None:
-    """Fork a process that starts the one of the command, waits for it, and ends it if the script ends before."""
-    with suppress(EOFError, OSError):
+def _for_script(connection: socket.socket, *others: _Closing) -> list[_Running]:
+    """Fork the process of a script, if it asked for one."""
+    try:
         wanted, ends = _asked(connection)
-        _import_for(wanted)
-        if not os.fork():
-            child = os.fork()
-            if not child:
-                _be(wanted, ends, connection, *sockets)
-            for end in (0, 1, 2, *ends):
-                os.close(end)
-            connection.sendall(child.to_bytes(8, "big"))
-            over = os.pidfd_open(child)
-            if over not in select.select([connection, over], [], [])[0]:
-                os.kill(child, signal.SIGKILL)
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            with suppress(OSError):
-                connection.sendall(status.to_bytes(8, "big", signed=True))
-            os._exit(0)
-        for end in ends:
-            os.close(end)
+    except (EOFError, OSError):
+        connection.close()
+        return []
+    _import_for(wanted)
+    pid = os.fork()
+    if not pid:
+        _be(wanted, ends, connection, *others)
+    for end in ends:
+        os.close(end)
+    with suppress(OSError):
+        connection.sendall(pid.to_bytes(8, "big"))
+    return [_Running(pid, connection)]
 
 
-def _be(wanted: Wanted, ends: list[int], *sockets: socket.socket) -> NoReturn:
-    """Become the process that was asked for."""
-    for each in sockets:
+def _be(wanted: Wanted, ends: list[int], *others: _Closing) -> NoReturn:
+    """Become the process that was asked for, without what is open for others."""
+    for each in others:
         each.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if wanted.get("session"):
