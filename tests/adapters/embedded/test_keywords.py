@@ -6,21 +6,16 @@ schema for one keyword that it does not know, so an answer that holds shows both
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 from typing import Any
 
 import pytest
 
-from prosa.adapters.embedded.engine import engine_of, plan_of
-from prosa.adapters.embedded.weights import model_in
-from prosa.app.run.embedded import EmbeddedProvider
-from prosa.runtime.messages import Message, ModelRequest, OutputFormat
 from prosa.schema import Schema, SchemaError
 from prosa.schema.decodable import FORMATS, KEYWORDS, decodable
 from prosa.schema.walk import KNOWN
-from tests.adapters.embedded.presence import weights
+from tests.adapters.embedded.runs import answered
+from tests.depth import DEEP
 
 DIGIT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 9}
 LONG = "Answer with the text 'Hello World, this is a long answer'."
@@ -31,6 +26,11 @@ LIST = "Answer with the list [1, 1, 1, 2, 2, 2]."
 
 def three(**more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": dict.fromkeys("abc", DIGIT), "additionalProperties": False, **more}
+
+
+def most(name: str) -> int:
+    """How long a text of a format may be: each character is a token of an answer."""
+    return 40 if DEEP else {"uuid": 36, "date-time": 20}.get(name, 10)
 
 
 ENFORCED: dict[str, tuple[Any, str]] = {
@@ -64,7 +64,10 @@ ENFORCED: dict[str, tuple[Any, str]] = {
     "properties": (three(required=["c"]), LONG),
     "required": (three(required=["b"]), 'Answer with the object {"a": 1}.'),
     "type": ({"type": "boolean"}, LONG),
-    **{f"format {each}": ({"type": "string", "format": each, "maxLength": 40}, LONG) for each in sorted(FORMATS)},
+    **{
+        f"format {each}": ({"type": "string", "format": each, "maxLength": most(each)}, LONG)
+        for each in sorted(FORMATS)
+    },
     **{
         f"pattern {each}": ({"type": "string", "pattern": each, "maxLength": 12}, LONG)
         for each in (r"^\d{3}$", r"^\p{L}{2}$", r"\d", "^[^a-z]{2}$", "^(?:a|b)+?c$", "^a$|^b$", "")
@@ -127,7 +130,7 @@ def around(inner: Any, *more: Any) -> dict[str, Any]:
     return {**closed, "$defs": DEFS}
 
 
-TOGETHER = 4
+TOGETHER = 8
 """Keywords of one question; more in one schema would make an answer that is cut."""
 
 
@@ -137,23 +140,6 @@ def groups() -> list[tuple[str, ...]]:
     for name, (inner, question) in ENFORCED.items():
         found.setdefault(name if "#/properties/v/" in str(inner) else question, []).append(name)
     return [tuple(each[at : at + TOGETHER]) for each in found.values() for at in range(0, len(each), TOGETHER)]
-
-
-def answered(schema: Any, question: str, most: int = 60) -> str:
-    """What the model writes when it is held by a schema."""
-
-    async def ask() -> str:
-        model = model_in(weights())
-        provider = EmbeddedProvider(engine_of(model, plan_of(model), os.environ), str, completion=False)
-        output = OutputFormat("output", {"type": "object"}, strict=False)
-        messages = (Message("user", question),)
-        request = ModelRequest("m", messages, output=output, schema=schema, max_output=most)
-        try:
-            return (await provider.complete(request)).content
-        finally:
-            await provider.aclose()
-
-    return asyncio.run(ask())
 
 
 def test_x35_every_keyword_is_in_the_table():

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from prosa.cli.demo import command, model
-from prosa.cli.demo.batch import tour_letters
+from prosa.cli.demo import batch, command, model
+from tests import warm
 from tests.cli.desk import desk
+from tests.depth import DEEP
+
+LETTERS = 12 if DEEP else 4
 
 
 def test_x35_the_tour_extracts_with_the_model_and_plays_the_recording(environ: dict[str, str], tmp_path: Path):
@@ -27,9 +32,11 @@ def test_x35_the_tour_extracts_with_the_model_and_plays_the_recording(environ: d
 def test_x35_the_tour_kills_a_batch_half_way_and_goes_on(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PROSA_DATA_DIR", environ["PROSA_DATA_DIR"])
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(batch, "PAID", ", ".join(batch.PAID.split(", ")[:LETTERS]))
+    monkeypatch.setattr(batch, "subprocess", SimpleNamespace(Popen=warm.popen, PIPE=subprocess.PIPE))
     at = desk(environ=environ)
-    assert tour_letters(at.console) == 0
-    assert "killed after 6 rows\n" in at.err and "12 of 12 rows done" in at.err
+    assert batch.tour_letters(at.console) == 0
+    assert f"killed after {LETTERS // 2} rows\n" in at.err and f"{LETTERS} of {LETTERS} rows done" in at.err
     assert all(len(line) <= 80 for line in at.err.splitlines())
 
 

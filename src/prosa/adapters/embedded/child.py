@@ -84,9 +84,18 @@ def _serve(task: dict[str, object]) -> str:
     made.cache_ram_mib = KEPT_PROMPTS
     made.n_threads_http = int(str(task["slots"])) + 2
     made.verbosity = 1
+    made.fit_params = _has_other_devices()
     server = xllamacpp.Server(made)
     _kept.append(server)
     return str(server.listening_address)
+
+
+def _has_other_devices() -> bool:
+    """Return whether layers can lie anywhere but in the memory of the processor. Otherwise there is nothing to fit, and
+    the engine would read the model twice to find that."""
+    from xllamacpp import get_device_info, ggml_backend_dev_type
+
+    return any(each["type"] != ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU for each in get_device_info())
 
 
 def _takes_tools(address: str, key: str) -> bool:
