@@ -17,6 +17,9 @@ TAB = "    "
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
+_SEEN = bytes(range(0x20, 0x7F))
+"""The characters of ASCII that are seen: without them little is left of a text to look at."""
+
 _STYLE = regex(r"(\x1b\[(?:[012]|32|1;3[1236])m)")
 """The styles that this program's own renderers write, and no other."""
 
@@ -69,7 +72,8 @@ def _lines(text: str) -> str:
 
 def unsafe_in(text: str) -> set[str]:
     """Return the control and invisible characters of a text, including line ends and tabs."""
-    return {char for char in set(text) if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
+    found = set(text.encode().translate(None, _SEEN).decode()) if text.isascii() else set(text)
+    return {char for char in found if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
 
 
 def width(text: str) -> int:

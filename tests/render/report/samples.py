@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
+from functools import cache
 
 from prosa.evaluation.case import Case, RunFacts, gate, parse_requirement
 from prosa.evaluation.expectations import Failure
@@ -187,6 +188,7 @@ def triggers() -> SuiteReport:
     return suite(cases, "triggers", routing=routing, path="skills/delay-notice/evals/triggers.json", require="2/3")
 
 
+@cache
 def shown_skill() -> ShownTest:
     """A skill that helps, with a bit of everything."""
     first = suite([with_skill(at) for at in range(9)], "with the skill")
@@ -202,6 +204,7 @@ def shown_skill() -> ShownTest:
     return ShownTest(RECORD, report, (Trend(PATH, "with the skill", points),), feedback)
 
 
+@cache
 def shown_answers(cases: int, repeats: int, size: int, *, words: Sequence[str] = ("with", "without")) -> ShownTest:
     """Two sides with different answers of so many characters, each with a number to find it by."""
     sides = []

@@ -19,7 +19,7 @@ from prosa.regex import regex
 from prosa.render.improve import improvement_lines
 from prosa.render.plain import with_escapes
 from prosa.render.report.attempts import answer_text
-from prosa.render.report.parts import Part, Whole, assemble, fitting, one_line, weight
+from prosa.render.report.parts import Part, Whole, assemble, fitting, one_line, weight, with_room
 from prosa.render.report.results import VERDICTS, side_figures
 from prosa.render.report.subjects import OUTCOME_SIGNS, SIGNS, Row, Subject, side_name, state_of, state_words, subjects
 from prosa.render.tests import (
@@ -121,11 +121,10 @@ def _start(shown: ShownTest, limit: int) -> Iterator[Part]:
 
 
 def _within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
-    made = [list(section) for section in sections]
-    kept = fitting(made, room)
-    yield from (part for section in kept for part in section)
-    if len(kept) < len(made):
-        yield f"\nNo room for {count_words(len(made) - len(kept), f'further {noun}')}.\n"
+    kept, missing = with_room(sections, room)
+    yield from kept
+    if missing:
+        yield f"\nNo room for {count_words(missing, f'further {noun}')}.\n"
 
 
 def _comparison(compared: Compared) -> Iterator[str]:

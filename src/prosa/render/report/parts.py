@@ -189,11 +189,23 @@ def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part
 
 def within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
     """Yield as many of the first sections as have room, and how many have none."""
-    made = [list(section) for section in sections]
-    kept = fitting(made, room)
-    yield from (part for section in kept for part in section)
-    if len(kept) < len(made):
-        yield f'<p class="cut">No room for {len(made) - len(kept):,} {noun}{"s" * (len(made) - len(kept) > 1)}.</p>\n'
+    kept, missing = with_room(sections, room)
+    yield from kept
+    if missing:
+        yield f'<p class="cut">No room for {missing:,} {noun}{"s" * (missing > 1)}.</p>\n'
+
+
+def with_room(sections: Iterable[Iterable[Part]], room: int) -> tuple[list[Part], int]:
+    """Return the parts of as many of the first sections as have room, and how many have none: these are not made."""
+    kept: list[Part] = []
+    left = iter(sections)
+    for section in left:
+        made = list(section)
+        room -= weight(made)
+        if room < 0:
+            return kept, 1 + sum(1 for _ in left)
+        kept += made
+    return kept, 0
 
 
 def assemble(parts: Sequence[Part], limit: int, whole: Whole) -> str:
