@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.browser.browsing import Browsing
+    from tests.browser.windows import Windows
 
 collect_ignore_glob = [] if chromium() else ["test_*.py"]
 
@@ -50,13 +51,21 @@ def browser() -> Iterator[Browser]:
         made.close()
 
 
+@pytest.fixture(scope="package")
+def windows(browser: Browser) -> Windows:
+    """The windows of the browser."""
+    from tests.browser.windows import Windows
+
+    return Windows(browser)
+
+
 @pytest.fixture
-def browse(browser: Browser) -> Iterator[Browsing]:
+def browse(windows: Windows) -> Iterator[Browsing]:
     """Opens pages; at the end of a test none of them may have complained, or asked elsewhere."""
     from tests.browser.browsing import Browsing
 
     with ExitStack() as stack:
-        browsing = Browsing(browser, stack)
+        browsing = Browsing(windows, stack)
         yield browsing
     assert browsing.faults == []
 

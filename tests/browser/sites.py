@@ -144,8 +144,8 @@ def serving(folder: Path, root: str, *more: str, where: Path | None = None, **en
     home = folder / "home"
     home.mkdir()
     words = ("serve", root, "--port", "0", "--access-log", str(home / "log"), *more)
-    command = (sys.executable, "-P", "-m", "prosa", *words)
-    with served(command, {**surroundings(home), **environ}, where or folder) as url:
+    environ = {**surroundings(home), **environ}  # its path leads to the commands that are forked
+    with served(("prosa", *words), environ, where or folder) as url:
         assert wait_until(lambda: _is_ready(url))
         yield url
 

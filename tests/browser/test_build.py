@@ -39,7 +39,7 @@ def hosted(folder: Path) -> Iterator[str]:
 def test_h8_every_link_of_a_built_site_leads_somewhere(browse: Browsing, built: Path):
     """H8."""
     with hosted(built) as url:
-        page = browse.context(size=PHONE).new_page()
+        page = browse.window(size=PHONE)
         waiting, seen = [f"{url}/"], set[str]()
         while waiting:
             at = waiting.pop()

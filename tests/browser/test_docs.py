@@ -132,7 +132,7 @@ def test_every_kind_of_page_is_without_fault_for_everybody(browse: Browsing, doc
     """Axe, contrast of colours of code too, no page wider than its window: at two widths, by day and by night, in a
     deep run at both widths by both."""
     with hosted(docs) as url:
-        page = browse.context(scheme=scheme).new_page()
+        page = browse.window(scheme=scheme)
         for name in PAGES:
             page.goto(f"{url}/{name}")
             for size in SIZES if DEEP else (SIZES[SCHEMES.index(scheme)],):

@@ -39,7 +39,7 @@ def inert(page: Page, url: str) -> None:
 @pytest.mark.parametrize("first", NUMBERS[::TOGETHER])
 def test_hw3_no_document_runs(first: int, kind: str, browse: Browsing, hostile: str):
     """HW3."""
-    page = browse.context(size=PHONE).new_page()
+    page = browse.window(size=PHONE)
     for number in NUMBERS[first : first + TOGETHER]:
         inert(page, f"{hostile}/{kind.format(number)}")
         assert SIGN in page.locator("article").inner_text()
@@ -54,7 +54,7 @@ def test_hw3_no_document_runs(first: int, kind: str, browse: Browsing, hostile: 
 )
 def test_hw3_no_chat_program_record_list_or_graph_runs(path: str, browse: Browsing, hostile: str):
     """HW3."""
-    page = browse.context(size=PHONE).new_page()
+    page = browse.window(size=PHONE)
     page.goto(f"{hostile}{path}")
     if path != "/mdh/graph.svg":
         page.evaluate(POKE)
@@ -75,7 +75,7 @@ def test_hw3_names_in_the_graph_are_text(browse: Browsing, hostile: str):
 @pytest.mark.parametrize("first", NUMBERS[::TOGETHER])
 def test_hw3_no_query_runs(first: int, browse: Browsing, hostile: str):
     """HW3. As an address, typed into the field, and typed into the form of an action."""
-    page = browse.context(size=PHONE).new_page()
+    page = browse.window(size=PHONE)
     for line in LINES[first : first + TOGETHER]:
         inert(page, f"{hostile}/mdh/search?q={quote(line)}")
     with page.expect_response("**/mdh/search?q=*"):
@@ -96,7 +96,7 @@ def test_hw3_a_found_vector_is_text(browse: Browsing, hostile: str):
 def test_hw3_forms_of_hostile_actions_send_nothing_elsewhere(browse: Browsing, hostile: str):
     """HW3. The preview of an action whose names and values are vectors is text, and its form stays here."""
     browse.expected.append("status of 4")
-    page = browse.context(size=PHONE).new_page()
+    page = browse.window(size=PHONE)
     for number in (0, 4, 6, 17, 18):
         page.goto(f"{hostile}/field-{number}")
         for form in page.locator(".call form:visible").all():
@@ -110,7 +110,7 @@ def test_hw3_forms_of_hostile_actions_send_nothing_elsewhere(browse: Browsing, h
 def test_hw3_an_address_that_is_a_vector_is_text(browse: Browsing, hostile: str):
     """HW3. The page that says that there is nothing."""
     browse.expected.append("status of 4")
-    page = browse.context(size=PHONE).new_page()
+    page = browse.window(size=PHONE)
     for line in LINES[::2]:
         page.goto(f"{hostile}/{quote(line, safe='')}")
         assert alive(page) == HARMLESS

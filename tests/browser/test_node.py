@@ -164,7 +164,7 @@ def test_a_phone_shows_the_text_before_what_stands_beside_it(browse: Browsing, f
 
 def test_h6_a_page_whose_connections_are_being_read_fills_itself(browse: Browsing, ferries: str):
     """H6. Nothing has to be loaded again by hand, and the text stays where it is."""
-    page = browse.context().new_page()
+    page = browse.window()
     asked: list[str] = []
 
     def answer(route: Route) -> None:

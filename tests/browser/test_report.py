@@ -43,9 +43,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def offline(browse: Browsing, address: str, *, size: tuple[int, int] = DESK, scheme: Scheme = "light") -> Page:
     """The page without a network."""
-    context = browse.context(size=size, scheme=scheme)
-    context.set_offline(True)
-    page = context.new_page()
+    page = browse.window(size=size, scheme=scheme, offline=True)
     page.goto(address)
     return page
 
@@ -89,9 +87,7 @@ def test_x37_runs_and_batches_fit_and_can_be_read(name: str, text: str, browse: 
 
 def test_x37_600_answers_are_found_without_a_script(browse: Browsing, answers: str):
     """X37. And the choice of cases works."""
-    context = browse.context(script=False)
-    context.set_offline(True)
-    page = context.new_page()
+    page = browse.window(script=False, offline=True)
     page.goto(answers)
     text = page.locator("body").evaluate("(body) => body.textContent")
     wanted = [f"answer-{side}-{at}-{n} " for side in ("with", "without") for at in range(100) for n in range(3)]

@@ -75,7 +75,7 @@ def test_x23_a_reader_signs_in_and_out(browse: Browsing, running: str):
 
 def test_m38_a_button_shows_the_reply(browse: Browsing, running: str):
     """M37, M38. The reply is read out by a live region, and ends as sanitised Markdown."""
-    page = browse.context().new_page()
+    page = browse.window()
     signed_in(page, f"{running}/page.mda")
     page.evaluate(HEARD)
     button = script(page, 0).get_by_role("button", name="Sum it up")
@@ -95,7 +95,7 @@ def test_m38_a_button_shows_the_reply(browse: Browsing, running: str):
 
 def test_what_a_model_says_is_inert(browse: Browsing, running: str):
     """X15. A script, a handler and an address that runs, in a reply to a text of the reader."""
-    page = browse.context().new_page()
+    page = browse.window()
     signed_in(page, f"{running}/page.mda")
     box = script(page, 1)
     box.get_by_role("textbox", name="Ask the fruit").fill("<script>window.__pwned=9</script>")
@@ -109,7 +109,7 @@ def test_what_a_model_says_is_inert(browse: Browsing, running: str):
 
 
 def test_a_text_is_asked_for(browse: Browsing, running: str):
-    page = browse.context().new_page()
+    page = browse.window()
     signed_in(page, f"{running}/page.mda")
     script(page, 1).get_by_role("button", name="Ask the fruit").click()
     assert script(page, 1).locator("input:invalid").count() == 1
@@ -118,9 +118,10 @@ def test_a_text_is_asked_for(browse: Browsing, running: str):
 
 def test_m36_pieces_are_shown_as_they_come(browse: Browsing, running: str):
     """M36. A stream whose pieces end within a line is put together; each piece is shown before the next one."""
-    page = browse.context().new_page()
-    page.add_init_script(
-        f"""
+    page = browse.window()
+    signed_in(page, f"{running}/page.mda")
+    page.evaluate(
+        f"""() => {{
         const real = window.fetch;
         window.fetch = async (url, options) => {{
           if (!String(url).includes("/mdh/scripts/")) return real(url, options);
@@ -132,9 +133,8 @@ def test_m36_pieces_are_shown_as_they_come(browse: Browsing, running: str):
             }},
           }}), {{ headers }});
         }};
-        """
+        }}"""
     )
-    signed_in(page, f"{running}/page.mda")
     button = script(page, 0).get_by_role("button", name="Sum it up")
     answer = script(page, 0).locator(".answer")
     button.click()
@@ -164,7 +164,7 @@ def test_m36_pieces_are_shown_as_they_come(browse: Browsing, running: str):
 )
 def test_a_failure_is_said_in_words(status: int, body: str, said: str, browse: Browsing, running: str):
     browse.expected.append(f"status of {status}")
-    page = browse.context().new_page()
+    page = browse.window()
     kind = "text/event-stream" if status == 200 else "application/problem+json"
     page.route("**/mdh/scripts/**", lambda route: route.fulfill(status=status, body=body, content_type=kind))
     signed_in(page, f"{running}/page.mda")
@@ -176,7 +176,7 @@ def test_a_failure_is_said_in_words(status: int, body: str, said: str, browse: B
 
 
 def test_a_run_can_be_broken_off(browse: Browsing, running: str):
-    page = browse.context().new_page()
+    page = browse.window()
     page.route("**/mdh/scripts/**", lambda route: None)
     signed_in(page, f"{running}/page.mda")
     script(page, 0).get_by_role("button", name="Sum it up").click()
@@ -186,7 +186,7 @@ def test_a_run_can_be_broken_off(browse: Browsing, running: str):
 
 def test_without_javascript_the_reply_is_a_page(browse: Browsing, running: str):
     """M38, H1."""
-    page = browse.context(script=False).new_page()
+    page = browse.window(script=False)
     signed_in(page, f"{running}/page.mda")
     script(page, 0).get_by_role("button", name="Sum it up").click()
     expect(page.get_by_role("main").locator("strong").first).to_have_text("apples")

@@ -109,14 +109,14 @@ def viewing(tmp_path: Path) -> Iterator[Viewing]:
     program(folder)
     (folder / "count.test.md").write_text(TEST)
     environ = {**surroundings(home), **user(home), "VIEW_TOKEN": TOKEN}
-    words = (sys.executable, "-P", "-m", "prosa", "view", "--port", "0", "--token-env", "VIEW_TOKEN")
+    words = ("prosa", "view", "--port", "0", "--token-env", "VIEW_TOKEN")
     with served(words, {**environ, "PROSA_STORE": str(folder / "runs.sqlite")}, folder) as url:
         yield Viewing(url, folder, environ)
 
 
 def signed_in(browse: Browsing, viewing: Viewing, path: str = "/", **more: object) -> Page:
     """A page of one who has given the token in the form."""
-    page = browse.context(**more).new_page()  # type: ignore[arg-type]
+    page = browse.window(**more)  # type: ignore[arg-type]
     page.goto(f"{viewing.url}{path}")
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
