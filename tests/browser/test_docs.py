@@ -45,7 +45,10 @@ def find(page: Page, query: str) -> Page:
 def violations(page: Page) -> list[str]:
     """What axe finds wrong."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run().then((all) => all.violations.map((each) => [each.id, each.nodes[0].html]))")
+    found = page.evaluate(
+        "axe.run({ resultTypes: ['violations'] })"
+        ".then((all) => all.violations.map((each) => [each.id, each.nodes[0].html]))"
+    )
     return [f"{name}: {html[:200]}" for name, html in found]
 
 
@@ -130,16 +133,17 @@ def test_code_is_copied_as_it_stands(browse: Browsing, docs: Path):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_kind_of_page_is_without_fault_for_everybody(browse: Browsing, docs: Path, scheme: Scheme):
     """Axe, contrast of colours of code too, no page wider than its window: at two widths, by day and by night, in a
-    deep run at both widths by both."""
+    deep run at both widths by both. Axe, which takes five times as long as all else, looks at every other page by day
+    and at those between by night."""
     with hosted(docs) as url:
         page = browse.window(scheme=scheme)
-        for name in PAGES:
+        for number, name in enumerate(PAGES):
             page.goto(f"{url}/{name}")
             for size in SIZES if DEEP else (SIZES[SCHEMES.index(scheme)],):
                 looked_at(page, size, scheme)
                 assert too_wide(page) == [], (name, size)
                 assert faint(page) == {}, (name, size)
-                assert violations(page) == [], (name, size)
+                assert not (DEEP or number % 2 == SCHEMES.index(scheme)) or violations(page) == [], (name, size)
 
 
 def test_hw3_what_a_search_finds_is_text(browse: Browsing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -16,6 +16,7 @@ from prosa.render.report.runs import run_page
 from tests.browser.browsing import DESK, LOOKS, SCHEMES, Browsing, Scheme, looked_at
 from tests.browser.looking import alive, faint, nameless, stops, too_wide
 from tests.browser.test_docs import violations
+from tests.depth import DEEP
 from tests.render.report.samples import shown_answers, shown_skill
 from tests.render.report.test_run_pages import BATCH, CALLS, COUNTS, RUN, rows
 
@@ -57,13 +58,14 @@ def kept(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize(("name", "scheme"), LOOKS)
 def test_x37_a_report_fits_can_be_read_and_asks_nothing(name: str, scheme: Scheme, browse: Browsing, report: str):
-    """X37. No page is wider than its window, every text stands out, axe finds nothing, and nothing is requested."""
+    """X37. No page is wider than its window, every text stands out, axe finds nothing, and nothing is requested. Axe
+    looks at this page on a desk by day, at the next two on a phone by night, in a deep run in all looks."""
     page = offline(browse, report, size=DESK if name == "desk" else PHONE, scheme=scheme)
     kept(page, f"{name}-{scheme}")
     page.evaluate(OPEN)
     kept(page, f"{name}-{scheme}-open")
     assert too_wide(page) == [] and faint(page) == {}
-    assert violations(page) == []
+    assert not (DEEP or name == "desk") or violations(page) == []
     assert nameless(page) == []
     assert [each.url for each in browse.requests if not each.url.startswith("data:image/")] == [report]
     assert alive(page) == {"handlers": [], "scripts": [], "links": [], "foreign": []}

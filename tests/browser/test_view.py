@@ -19,10 +19,11 @@ from prosa.adapters.store.writer import Writer
 from prosa.app.evals.feedback import read_feedback
 from prosa.cli.demo.site import served
 from tests import warm
-from tests.browser.browsing import DESK, LOOKS, PHONE, SIZES, Browsing, Scheme
+from tests.browser.browsing import DESK, LOOKS, PHONE, SCHEMES, SIZES, Browsing, Scheme
 from tests.browser.looking import alive, faint, nameless, stops, too_wide
 from tests.browser.test_docs import violations
 from tests.cli.programs import program, user
+from tests.depth import DEEP
 from tests.house.examples import surroundings
 from tests.web.view.conftest import TOKEN
 from tests.web.view.stores import (
@@ -218,15 +219,16 @@ def test_x37_nothing_of_a_program_is_alive_in_the_list(browse: Browsing, viewing
 def test_x37_the_list_can_be_read_by_everyone(
     size: str, scheme: Scheme, browse: Browsing, viewing: Viewing, filled: Writer
 ):
-    """X37. On a phone and a desk, by day and by night, with keys and with a screen reader."""
+    """X37. On a phone and a desk, by day and by night, with keys and with a screen reader. Axe looks at two pages in
+    each look, in a deep run at all."""
     page = signed_in(browse, viewing, size=SIZES[size], scheme=scheme, still=True)
     expect(page.locator("[id='page:live']")).to_have_text("live")
-    for path in ("/", "/?since=soon", "/runs/r1", "/batches/b2"):
+    for number, path in enumerate(("/", "/?since=soon", "/runs/r1", "/batches/b2")):
         browse.expected.append("400 (Bad Request)")
         page.goto(f"{viewing.url}{path}")
         kept(page, f"{path.strip('/?=').replace('/', '-') or 'list'}-{size}-{scheme}")
         assert too_wide(page) == [] and faint(page) == {} and nameless(page) == []
-        assert violations(page) == []
+        assert not (DEEP or number % 2 == SCHEMES.index(scheme)) or violations(page) == []
     page.goto(viewing.url)
     reached = stops(page, 12)
     assert all(each["outline"] and each["seen"] for each in reached), reached
