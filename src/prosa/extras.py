@@ -84,6 +84,6 @@ def line_for_module(module: str) -> str:
     """Return the command that installs a library of Prosa's, or of one of its extras, by the module that was
     missing."""
     top = module.partition(".")[0]
-    brings = (name for name, each in EXTRAS.items() if each.module.partition(".")[0] == top)
+    brings = (name for name, entry in EXTRAS.items() if entry.module.partition(".")[0] == top)
     extra = next(brings, None)
     return install_line(extra) if extra else ALL

@@ -77,7 +77,7 @@ def _any_of(words: list[str], depth: int) -> str:
     branches: list[str] = []
     for some in begun.values():
         start = commonprefix(some)  # noqa: RUF071 - of words, not of paths
-        rest = _any_of([each[len(start) :] for each in some], depth + 1) if len(some) > 1 else ""
+        rest = _any_of([word[len(start) :] for word in some], depth + 1) if len(some) > 1 else ""
         branches.append(re.escape(start) + rest)
     return f"(?:{'|'.join(branches)}){ends}" if branches or ends else "(?!)"
 

@@ -85,7 +85,7 @@ def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
     def decorate(work: Work[P, T]) -> Work[P, T]:
         whole = inspect.signature(work)
         own = [parameter for parameter in whole.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
-        parameters = {each.name: each for each in (*own, *map(_parameter, declared(record)))}
+        parameters = {parameter.name: parameter for parameter in (*own, *map(_parameter, declared(record)))}
 
         @wraps(work)
         async def call(*args: P.args, **kwargs: P.kwargs) -> T:

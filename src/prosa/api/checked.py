@@ -72,4 +72,4 @@ def _fits(value: T, kind: Kind) -> bool:
         return False
     if len(parts) != 1 or not isinstance(value, list | tuple | set | frozenset | bytes):
         return True
-    return all(_fits(each, parts[0]) for each in value)
+    return all(_fits(item, parts[0]) for item in value)

@@ -68,10 +68,10 @@ class Corpus:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
-        place, folder = (None if each is None else Path(each) for each in (path, root))
-        for each in (place, folder):
-            if each is not None and not each.exists():
-                raise FileProblem(each, "missing", "no such file or folder")
+        place, folder = (None if location is None else Path(location) for location in (path, root))
+        for location in (place, folder):
+            if location is not None and not location.exists():
+                raise FileProblem(location, "missing", "no such file or folder")
         settings = settings_for(corpus_root(place, folder), environ)
         self._stack, self._lock = ExitStack(), RLock()
         self._follower = follow_corpus(corpus_root(place, folder)) if watch else None
@@ -126,7 +126,7 @@ class Corpus:
             if paths is None:
                 return self._corpus.refresh()
             several = (paths,) if isinstance(paths, str | Path) else paths
-            return self._corpus.refresh_paths([Path(each) for each in several])
+            return self._corpus.refresh_paths([Path(path) for path in several])
 
     def documents(self) -> list[Node]:
         """Return every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""

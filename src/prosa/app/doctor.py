@@ -173,8 +173,8 @@ def _settings(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
             "settings", "broken", str(error), getattr(error, "hint", "") or "correct the file, or move it away"
         )
         return
-    for each in said:
-        yield Finding("settings", "warning", each.removeprefix("warning: "), "correct or delete the line")
+    for warning in said:
+        yield Finding("settings", "warning", warning.removeprefix("warning: "), "correct or delete the line")
     yield Finding("user settings", "ok", str(user) if user.is_file() else f"none ({user})")
     yield Finding("project", "ok", f"{root}, {f'settings in {project.name}' if project else 'without settings'}")
 

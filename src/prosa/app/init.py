@@ -97,7 +97,7 @@ def _parts(reader: RootedFiles, folder: Path, name: str, hosts: Sequence[Host]) 
             _instructing(reader, folder, instructions) for instructions in instructions_of(reader, folder, hosts)
         )
     elif name == "skill":
-        yield from (_part(reader, name, folder / each / SKILL) for each in skill_folders(folder, SKILL, hosts))
+        yield from (_part(reader, name, folder / inner / SKILL) for inner in skill_folders(folder, SKILL, hosts))
     else:
         top = _repository(reader.real(folder)) if name in _FROM_THE_TOP else None
         yield _part(reader, name, folder / PARTS[name]) if top is None else _part_of_top(reader, name, folder, top)
@@ -199,7 +199,7 @@ def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
         first = source.position(repos[0].span.start)
         line = source.lines.line_text(first.line)
         indent = line[: len(line) - len(line.lstrip(" "))]
-        added = "".join(f"{indent}{each[2:]}\n" for each in text.splitlines())
+        added = "".join(f"{indent}{row[2:]}\n" for row in text.splitlines())
         after = _with(source.text, added)
         if len(_repos(after)) == len(repos) + 1:
             return Part(name, path, after, source)

@@ -77,7 +77,7 @@ def instructions_of(reader: RootedFiles, folder: Path, hosts: Sequence[Host]) ->
 def _file_of(host: Host, folder: Path) -> str:
     """Return the file of instructions that a host reads in the root: AGENTS.md if it always does, else the one that is
     there, else its first."""
-    places = [each for each in host.places if each.kind == "instructions" and not each.without]
+    places = [place for place in host.places if place.kind == "instructions" and not place.without]
     for place in places:
         if AGENTS in place.names and not (place.first and (folder / place.names[0]).exists()):
             return AGENTS
@@ -94,7 +94,7 @@ def _own(reader: RootedFiles, folder: Path, path: str, host: Host) -> Instructio
         return Instructions(path, why=f"is {AGENTS}")
     if not file.exists():
         return Instructions(path, imports=posixpath.relpath(AGENTS, posixpath.dirname(path)) if host.imports else "")
-    targets = (each.target for each in imports_in(parse(reader.read(file)))) if host.imports else ()
+    targets = (imported.target for imported in imports_in(parse(reader.read(file)))) if host.imports else ()
     is_imported = any(reader.real(file.parent / target) == reader.real(shared) for target in targets)
     return Instructions(path, why=f"imports {AGENTS}" if is_imported else "")
 

@@ -72,7 +72,7 @@ async def _survey(
     environment: Environment, rows: Sequence[ProviderRow], names: Sequence[str], *, online: bool
 ) -> tuple[Service, ...]:
     kinds = [None if row.name == LOCAL_NAME else row.name for row in rows if row.is_local] if names else [None]
-    here = [each for kind in kinds for each in await _local(environment, kind)]
+    here = [local for kind in kinds for local in await _local(environment, kind)]
     asking = []
     for row in rows:
         if not row.is_local:
@@ -86,7 +86,7 @@ def _all_rows(settings: Settings) -> list[ProviderRow]:
     """Return every service of the table, and those that the user added."""
     own = [provider_row(name, settings.providers) for name in settings.providers]
     known = [provider_row(row.name, settings.providers) or row for row in PROVIDERS]
-    return known + [row for row in own if row is not None and row.name not in {each.name for each in known}]
+    return known + [row for row in own if row is not None and row.name not in {row.name for row in known}]
 
 
 async def _local(environment: Environment, kind: str | None) -> list[Service]:

@@ -69,10 +69,10 @@ def require_servers(program: Program, options: Options, environment: Environment
     """
     if (refused := refusal(program, options, environment)) is not None:
         raise refused
-    for each in reachable(program) if sites and not _plays_servers(options) else ():
-        if each.sites and not _permitted(each.origin, options, environment):
-            what = f"{each.origin.path}: the site {_short(each.sites[0])} was not reached"
-            raise _not_trusted(what, (each.origin,), environment)
+    for reached in reachable(program) if sites and not _plays_servers(options) else ():
+        if reached.sites and not _permitted(reached.origin, options, environment):
+            what = f"{reached.origin.path}: the site {_short(reached.sites[0])} was not reached"
+            raise _not_trusted(what, (reached.origin,), environment)
 
 
 def refusal(program: Program, options: Options, environment: Environment) -> NotTrusted | None:

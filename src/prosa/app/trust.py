@@ -39,30 +39,30 @@ def trust(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[Path, ...]
     """Trust documents, and every document below a folder, in their present state, and return their real paths. Raises
     `FileProblem`."""
     store = TrustStore(config_dir(environ))
-    return tuple(each.path for path in paths for each in store.add(path))
+    return tuple(document.path for path in paths for document in store.add(path))
 
 
 def distrust(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Trusts documents, and everything below a folder, no more, whether or not they are still there, and return those
     that were trusted."""
     store = TrustStore(config_dir(environ))
-    return tuple(each.path for path in paths for each in store.remove(path))
+    return tuple(document.path for path in paths for document in store.remove(path))
 
 
 def trusted(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[TrustedDocument, ...]:
     """Return every document of the record by path, and how it stands; below ``paths`` only, where some are named."""
     below = [real_path(path) for path in paths]
     return tuple(
-        TrustedDocument(each.path, _change(each))
-        for each in TrustStore(config_dir(environ)).listed()
-        if not below or any(each.path == path or each.path.is_relative_to(path) for path in below)
+        TrustedDocument(document.path, _change(document))
+        for document in TrustStore(config_dir(environ)).listed()
+        if not below or any(document.path == path or document.path.is_relative_to(path) for path in below)
     )
 
 
-def _change(each: Trusted) -> str:
+def _change(document: Trusted) -> str:
     """Return what happened to a document since; nothing for one that still counts."""
     try:
-        same = digest_bytes(each.path, each.path, MAX_TRUSTED_BYTES) == each.digest
+        same = digest_bytes(document.path, document.path, MAX_TRUSTED_BYTES) == document.digest
     except FileProblem as problem:
         return problem.reason
     return "" if same else "changed since: no longer trusted"

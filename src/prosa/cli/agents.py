@@ -68,14 +68,14 @@ def _probe_lines(probes: dict[str, Probe]) -> Iterator[str]:
 
 
 def _table(found: Sequence[AgentHere]) -> Iterator[str]:
-    width = max(len(each.known.name) for each in found)
-    for each in found:
-        here = each.installed
+    width = max(len(agent.known.name) for agent in found)
+    for agent in found:
+        here = agent.installed
         version = f"{here.version}" if here is not None else "not installed"
-        kind = "" if each.known.supported else "  (experimental)"
-        yield f"{each.known.name:<{width}}  {version:<14}  {each.known.title}{kind}"
-        if here is not None and each.warning:
-            yield f"{'':<{width}}  warning: {each.warning}"
+        kind = "" if agent.known.supported else "  (experimental)"
+        yield f"{agent.known.name:<{width}}  {version:<14}  {agent.known.title}{kind}"
+        if here is not None and agent.warning:
+            yield f"{'':<{width}}  warning: {agent.warning}"
     yield ""
     yield _isolation(found[0])
 
@@ -88,20 +88,20 @@ def _isolation(here: AgentHere) -> str:
 
 
 def _details(found: Sequence[AgentHere]) -> Iterator[str]:
-    for each in found:
-        known, here = each.known, each.installed
+    for agent in found:
+        known, here = agent.known, agent.installed
         oldest, newest = known.tried
         yield f"{known.name}: {known.title} ({known.package}, licence: {known.licence})"
-        yield f"  installed: {f'{here.version} at {here.path}' if here is not None else f'no ({_how(each)})'}"
+        yield f"  installed: {f'{here.version} at {here.path}' if here is not None else f'no ({_how(agent)})'}"
         yield f"  tried with: {oldest if oldest == newest else f'{oldest} to {newest}'}"
-        if each.warning:
-            yield f"  warning: {each.warning}"
+        if agent.warning:
+            yield f"  warning: {agent.warning}"
         yield f"  skills: {', '.join(known.skills)}; at home {', '.join(known.home_skills)}"
         yield f"  context files: {', '.join(known.context)}"
         yield f"  list of skills: {known.budget}"
         yield f"  brings its own: {', '.join(known.brings) or 'none'}"
         yield f"  first request: {known.request_bytes:,} bytes over {known.wires[0]}; memory about {known.memory:,} MB"
-        yield f"  {_isolation(each)}"
+        yield f"  {_isolation(agent)}"
 
 
 def _how(here: AgentHere) -> str:

@@ -109,7 +109,7 @@ def _typed(console: Console, command: str, choose: Callable[[int], int], *, as_j
             "the agreement is accepted by typing a phrase at a terminal, and there is none here",
             hint=f'Without a terminal: {command} --phrase "{PHRASES[0]}", a pipe, '
             f"or {AGREEMENT_VARIABLE} with a phrase.\n"
-            f"The {len(PHRASES)} phrases:\n" + "\n".join(f"  {each}" for each in PHRASES),
+            f"The {len(PHRASES)} phrases:\n" + "\n".join(f"  {phrase}" for phrase in PHRASES),
         )
     index = choose(len(PHRASES))
     console.out(f"{TITLE}\n\n{INTRODUCTION}\n\n{PHRASES[index]}\n")

@@ -98,7 +98,9 @@ def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> 
     from prosa.render.plain import safe
 
     if args.format == "json":
-        console.out(dump({"node": node.url or node.name, "actions": [dict(each) for each in node.actions]}, indent=2))
+        console.out(
+            dump({"node": node.url or node.name, "actions": [dict(action) for action in node.actions]}, indent=2)
+        )
         return 0
     for action in node.actions:
         words = [str(action.get(name) or "") for name in ("id", "method", "url")]
@@ -260,7 +262,7 @@ def _note(console: Console, text: str) -> None:
 def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:
     from prosa.cli.run.input import pair
 
-    return [pair(each) for each in args.pairs]
+    return [pair(word) for word in args.pairs]
 
 
 def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:

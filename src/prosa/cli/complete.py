@@ -64,7 +64,7 @@ def candidates(words: Sequence[str], console: Console) -> list[Candidate]:
         found = list(_candidates(before, word, console))
     except Exception:
         return []
-    return [(each, safe(meaning)) for each, meaning in found if each in (FILES, FOLDERS) or _fits(each, word)]
+    return [(text, safe(meaning)) for text, meaning in found if text in (FILES, FOLDERS) or _fits(text, word)]
 
 
 def _fits(candidate: str, word: str) -> bool:
@@ -73,11 +73,11 @@ def _fits(candidate: str, word: str) -> bool:
 
 
 def _candidates(before: Sequence[str], word: str, console: Console) -> Iterable[Candidate]:
-    name = next((each for each in before if not each.startswith("-")), None)
+    name = next((arg for arg in before if not arg.startswith("-")), None)
     if name is None:
-        return [(each.name, each.summary) for each in COMMANDS] + [("help", "describe a command")]
+        return [(entry.name, entry.summary) for entry in COMMANDS] + [("help", "describe a command")]
     if name == "help":
-        return [(each.name, each.summary) for each in COMMANDS]
+        return [(entry.name, entry.summary) for entry in COMMANDS]
     command = find(name)
     if command is None:
         return ()
@@ -98,7 +98,7 @@ def _arguments(parser: Parser, typed: Typed) -> Iterable[Candidate]:
         if typed.word.startswith("--") and "=" in typed.word:
             flag, _, value = typed.word.partition("=")
             found = _values(flags[flag], replace(typed, word=value)) if flag in flags else ()
-            return [(each if each.startswith("\t") else f"{flag}={each}", meaning) for each, meaning in found]
+            return [(text if text.startswith("\t") else f"{flag}={text}", meaning) for text, meaning in found]
         if typed.word.startswith("-"):
             used = set(typed.words)
             shown = ((flag, action) for flag, action in flags.items() if flag not in used or _may_repeat(action))

@@ -118,16 +118,16 @@ def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console
         if options.origin is None:
             raise WrongUse("standard input has no name to tell its form by", hint="add --from FORM")
         found.append(read_stdin(console.read_bytes, None))
-    problems = [each for each in found if isinstance(each, FileProblem)]
+    problems = [item for item in found if isinstance(item, FileProblem)]
     if problems and len(problems) == len(found):
         raise problems[0]
     for problem in problems:
         say(console, str(problem), cause=problem)
-    return [each for each in found if not isinstance(each, FileProblem)], len(problems)
+    return [item for item in found if not isinstance(item, FileProblem)], len(problems)
 
 
 def _say_problems(results: Sequence[Result], console: Console) -> int:
-    wrong = [each for each in results if each.problem]
+    wrong = [result for result in results if result.problem]
     for result in wrong:
         say(console, result.problem, result.hint)
     return len(wrong)
@@ -138,7 +138,7 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
     from prosa.app.convert.convert import blocked, write_results
 
     folder = options.output if options.into else None
-    files = [each for result in results for each in result.files]
+    files = [file for result in results for file in result.files]
     for file in files:
         if file.path is None and not (args.diff or args.dry_run or args.format == "json"):
             console.out(file.text, end="")
@@ -147,7 +147,7 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
 
             console.out(render_diff(str(file.path or "<stdout>"), _there(file.path), file.text), end="")
     if args.diff or args.dry_run:
-        reasons = [blocked(each.path, folder, force=args.force) for each in files if each.path is not None]
+        reasons = [blocked(file.path, folder, force=args.force) for file in files if file.path is not None]
         if args.dry_run and args.format == "text":
             for file in files:
                 console.out(f"would write: {file.path or '<stdout>'}")

@@ -61,13 +61,13 @@ def description(command: Command, parser: Parser) -> dict[str, Value]:
         "options": [dict(_option(action)) for action in actions if action.option_strings],
         "exit": _exit(),
         **_effects(command),
-        "examples": [each._asdict() for each in EXAMPLES.get(command.name, ())],
+        "examples": [example._asdict() for example in EXAMPLES.get(command.name, ())],
     }
 
 
 def _effects(command: Command) -> dict[str, Value]:
     effects = EFFECTS.get(command.name, UNKNOWN)
-    return {name: _when(each) for name, each in effects._asdict().items()}
+    return {name: _when(effect) for name, effect in effects._asdict().items()}
 
 
 def _when(when: When) -> Value:

@@ -39,15 +39,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _text(found: Sequence[Finding]) -> str:
     from prosa.render.plain import safe
 
-    width = max(len(each.name) for each in found)
+    width = max(len(finding.name) for finding in found)
     lines: list[str] = []
     for finding in found:
         lines.append(f"{finding.state:<8} {finding.name:<{width}}  {safe(finding.message)}")
         lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in finding.next.splitlines()]
-    bad = [each for each in found if each.state in ("broken", "warning")]
+    bad = [finding for finding in found if finding.state in ("broken", "warning")]
     lines.append("")
     need = "needs" if len(bad) == 1 else "need"
-    broken = "" if any(each.state == "broken" for each in bad) else "; nothing is broken"
+    broken = "" if any(finding.state == "broken" for finding in bad) else "; nothing is broken"
     lines.append(f"{len(bad)} of {len(found)} checks {need} attention{broken}." if bad else "All is well.")
     return "\n".join(lines)
 

@@ -73,7 +73,10 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
     from prosa.render.plain import safe
 
     if args.format == "json":
-        rows = [{"path": str(each.path), "became": each.became, "reason": each.reason or None} for each in found]
+        rows = [
+            {"path": str(enriched.path), "became": enriched.became, "reason": enriched.reason or None}
+            for enriched in found
+        ]
         console.out(dump({"records": rows}, indent=2))
         return
     would = "would be " if args.dry_run else ""
@@ -88,5 +91,5 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
                 console.out(render_diff(str(enriched.path), enriched.before, enriched.after), end="")
             else:
                 say_line(safe(f"{would}{enriched.became}: {enriched.path}"))
-    counts = Counter(each.became for each in found)
+    counts = Counter(enriched.became for enriched in found)
     console.note(", ".join(f"{count} {became}" for became, count in counts.items()))

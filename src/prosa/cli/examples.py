@@ -18,7 +18,7 @@ class Example(NamedTuple):
 
 def section(command: str) -> str:
     """Return the section of a command, empty when it has no example."""
-    shown = "\n\n".join(f"  # {each.purpose}\n  {each.line}" for each in EXAMPLES.get(command, ()))
+    shown = "\n\n".join(f"  # {example.purpose}\n  {example.line}" for example in EXAMPLES.get(command, ()))
     return f"Examples:\n{shown}" if shown else ""
 
 

@@ -87,7 +87,7 @@ CODES: dict[str, ErrorCode] = {
 }
 """The codes that errors have in JSON."""
 
-BY_CLASS = {name: code for code, each in CODES.items() for name in each.classes.split()}
+BY_CLASS = {name: code for code, entry in CODES.items() for name in entry.classes.split()}
 
 OF_A_PERSON = frozenset({"agreement-required", "not-trusted", "budget-spent", "interrupted", "stopped", "in-doubt"})
 """Codes without a ``fix``: a person decides what comes next."""
@@ -111,7 +111,7 @@ def failure(cause: BaseException | str, message: str, hint: str = "") -> Failure
 def code_of(error: BaseException) -> str:
     """Return the code of an error: the one of its class, or of the nearest class above."""
     kind = getattr(error, "kind", "")
-    names = [each.__name__ for each in type(error).__mro__]
+    names = [base.__name__ for base in type(error).__mro__]
     for prefix, name in (("file", "FileProblem"), ("provider", "ProviderError")):
         if name in names and f"{prefix}-{kind}" in CODES:
             return f"{prefix}-{kind}"
@@ -123,7 +123,7 @@ def as_line(failures: Sequence[Failure], argv: Sequence[str]) -> str:
     first = failures[0]
     whole = {
         "error": first.error,
-        "message": "\n".join(each.message for each in failures),
+        "message": "\n".join(problem.message for problem in failures),
         "hint": "\n".join(_hints(failures)) or None,
         "fix": _fix(first, argv) or None,
         "retry": first.retry,
@@ -134,7 +134,7 @@ def as_line(failures: Sequence[Failure], argv: Sequence[str]) -> str:
 
 
 def _hints(failures: Iterable[Failure]) -> Iterable[str]:
-    return dict.fromkeys(each.hint for each in failures if each.hint)
+    return dict.fromkeys(problem.hint for problem in failures if problem.hint)
 
 
 def _fix(first: Failure, argv: Sequence[str]) -> str:

@@ -71,11 +71,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         say(console, words, cause="not-written")
     refused += len(unwritten)
     if args.format == "json":
-        _print([each for each in changes if each.path not in unwritten], count, console, written=not shown_only)
+        _print([change for change in changes if change.path not in unwritten], count, console, written=not shown_only)
     elif shown_only:
         _say_check(changes, count, args, console)
     elif named.stdin is not None:
-        console.out(next((each.after for each in changes if each.is_stdin), named.stdin.text), end="")
+        console.out(next((change.after for change in changes if change.is_stdin), named.stdin.text), end="")
     else:
         console.note(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
     return int(bool(refused or (changes and (args.check or args.diff))))
@@ -96,7 +96,7 @@ def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:
     for document in done:
         if document.problem:
             say(console, safe(document.problem), cause="not-written", head="not formatted: ")
-    return sum(bool(each.problem) for each in done)
+    return sum(bool(document.problem) for document in done)
 
 
 def _show(changes: Sequence[Change], console: Console) -> None:

@@ -167,7 +167,7 @@ def _print(found: Improvements, args: argparse.Namespace, console: Console) -> N
     from prosa.render.diff import render_diff
     from prosa.render.improve import improvement_lines, improvements_json
 
-    records = [each.record for each in found.parts]
+    records = [part.record for part in found.parts]
     path = found.source.path
     if args.format == "json":
         data = improvements_json(records, subject=path, proposal=found.proposal, cost=found.cost)

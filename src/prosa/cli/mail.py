@@ -88,7 +88,7 @@ def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int
 
     found = box_list(place)
     if args.format == "json":
-        console.out(dump({"mailboxes": [each.as_dict() for each in found]}, indent=2))
+        console.out(dump({"mailboxes": [counts.as_dict() for counts in found]}, indent=2))
     elif args.format == "jsonl":
         for counts in found:
             console.out(dump(counts.as_dict()))
@@ -106,7 +106,7 @@ def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
 
     found = message_list(place, _chosen(args))
     if args.format == "json":
-        console.out(dump({"messages": [each.for_people() for each in found]}, indent=2))
+        console.out(dump({"messages": [record.for_people() for record in found]}, indent=2))
         return OK
     for record in found:
         console.out(dump(record.for_people()) if args.format == "jsonl" else "\n".join(message_lines(record)))

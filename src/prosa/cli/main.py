@@ -87,7 +87,7 @@ def _command(name: str) -> Command:
 
     if name.startswith("-"):
         raise WrongUse(f"unknown flag {name}", hint="see: prosa --help")
-    near = ELSEWHERE.get(name) or nearest(name, [each.name for each in COMMANDS])
+    near = ELSEWHERE.get(name) or nearest(name, [known.name for known in COMMANDS])
     if near:
         hint = f"did you mean {near}?"
     elif name.endswith(".md"):
@@ -114,7 +114,7 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
 
         console.out(dump(description(command, parser_of(command, console))))
         return 0
-    shows_all = helping and flags[-2:-1] in ([each] for each in HELP_FLAGS) and flags[-1] == "all"
+    shows_all = helping and flags[-2:-1] in ([flag] for flag in HELP_FLAGS) and flags[-1] == "all"
     if shows_all:
         argv = argv[: len(flags) - 1]
     elif helping and hasattr(module, "help_for"):
@@ -150,7 +150,7 @@ def _with_settings(command: Command, texts: Sequence[str], console: Console) -> 
     from prosa.settings.given import BadSetting
 
     lines = [line.strip() for line in console.environ.get(SET_VARIABLE, "").splitlines() if line.strip()]
-    for where, text in [*((SET_VARIABLE, line) for line in lines), *(("--set", each) for each in texts)]:
+    for where, text in [*((SET_VARIABLE, line) for line in lines), *(("--set", text) for text in texts)]:
         try:
             require_setting(text, user=SETTABLE[command.name] or where == SET_VARIABLE)
         except BadSetting as problem:

@@ -127,11 +127,11 @@ def named_skills(folders: Sequence[str], console: Console) -> tuple[Skills, ...]
     from prosa.app.site.skills import FolderSkills, Skills
     from prosa.render.plain import safe
 
-    found = tuple(FolderSkills(Path(each).resolve()) for each in folders)
+    found = tuple(FolderSkills(Path(folder).resolve()) for folder in folders)
     for skills, folder in zip(found, folders, strict=True):
         if not skills.root.is_dir() or next(skills.folders(), None) is None:
             raise WrongUse(f"--skills {folder}: no folder with a SKILL.md, in it or directly below")
-    return tuple(Skills(each, lambda text: console.err(safe(text))) for each in found)
+    return tuple(Skills(skills, lambda text: console.err(safe(text))) for skills in found)
 
 
 def _token(args: argparse.Namespace, console: Console) -> str:

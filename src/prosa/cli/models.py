@@ -142,7 +142,7 @@ def _answering(found: Sequence[Service], none: str) -> Iterator[str]:
     if not found:
         yield none
         return
-    width = max(len(each.title) for each in found)
+    width = max(len(service.title) for service in found)
     for service in found:
         key = (
             f"key from {service.key_variable}" if service.key_variable else "" if service.is_local else "without a key"

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     path = Path(output)
     files = {path: text}
     if maker.beside is not None and args.output is None:
-        files |= {path.parent / name: each for name, each in maker.beside(args).items()}
+        files |= {path.parent / name: content for name, content in maker.beside(args).items()}
     then = maker.then.format(path=shlex.quote(str(path)), folder=shlex.quote(str(path.parent)))
     return _write_all(files, then, args, console)
 
@@ -98,10 +98,10 @@ def _put(data: Mapping[str, Plain], text: str, args: argparse.Namespace, console
 
 def _list(args: argparse.Namespace, console: Console) -> int:
     if args.format == "json":
-        kinds = [{"kind": kind, "file": f"NAME{each.suffix}", "about": each.about} for kind, each in MAKERS.items()]
+        kinds = [{"kind": kind, "file": f"NAME{maker.suffix}", "about": maker.about} for kind, maker in MAKERS.items()]
         _put({"kinds": kinds}, "", args, console)
         return 0
-    width, longest = max(map(len, MAKERS)), max(len(each.suffix) for each in MAKERS.values()) + len("NAME")
+    width, longest = max(map(len, MAKERS)), max(len(maker.suffix) for maker in MAKERS.values()) + len("NAME")
     for kind, maker in MAKERS.items():
         console.out(f"{kind:<{width}}  {f'NAME{maker.suffix}':<{longest}}  {maker.about}")
     return 0
@@ -144,10 +144,10 @@ def _record(args: argparse.Namespace) -> str:
     from prosa.dialects.ymj.profiles import PROFILES, profile
     from prosa.dialects.ymj.write import Unwritable, new_record
 
-    names = [each.name for each in PROFILES]
+    names = [entry.name for entry in PROFILES]
     if args.profile is None:
         width = max(map(len, names))
-        listed = "\n".join(f"{each.name:<{width}}  {each.title}" for each in PROFILES)
+        listed = "\n".join(f"{entry.name:<{width}}  {entry.title}" for entry in PROFILES)
         raise WrongUse("which profile? give --profile NAME", hint=listed)
     chosen = profile(args.profile)
     if chosen is None:

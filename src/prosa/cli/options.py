@@ -71,18 +71,18 @@ def add_options(container: Container, record: type, *names: str, **words: str) -
             _add(container, option, words.get(option.name, option.option.help))
 
 
-def _add(container: Container, each: DeclaredOption, words: str) -> None:
+def _add(container: Container, declaration: DeclaredOption, words: str) -> None:
     """Add the flag of one option."""
-    option, flags, dest = each.option, each.flags, each.dest
+    option, flags, dest = declaration.option, declaration.flags, declaration.dest
     if option.kind == "value":
         container.add_argument(*flags, dest=dest, action="store_true", help=words)
         container.add_argument(f"{flags[0]}-value", metavar=option.metavar, help=argparse.SUPPRESS)
-    elif each.is_switch:
+    elif declaration.is_switch:
         container.add_argument(*flags, dest=dest, action="store_true", help=words)
     elif option.words is not None:
         container.add_argument(*flags, dest=dest, choices=option.words, default=option.words[0], help=words)
-    elif each.choices:
-        container.add_argument(*flags, dest=dest, choices=each.choices, help=words)
+    elif declaration.choices:
+        container.add_argument(*flags, dest=dest, choices=declaration.choices, help=words)
     else:
         container.add_argument(
             *flags,
@@ -266,8 +266,8 @@ def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
 def rights_from(args: argparse.Namespace) -> SiteRights:
     """Return the rights; none where a command has no such arguments. A site that a flag grants was typed by the
     user."""
-    granted = (each for each in getattr(args, "tools", None) or () if isinstance(each, str))
-    typed = (each.removeprefix(CHAT_SITE) for each in granted if each.startswith(CHAT_SITE))
+    granted = (tool for tool in getattr(args, "tools", None) or () if isinstance(tool, str))
+    typed = (tool.removeprefix(CHAT_SITE) for tool in granted if tool.startswith(CHAT_SITE))
     return SiteRights(
         named=(*(getattr(args, "sites", None) or ()), *typed),
         allow_private=getattr(args, "allow_private", False),

@@ -93,8 +93,8 @@ class Parser(argparse.ArgumentParser):
         options = [action for action in self._actions if action.option_strings and action.help != argparse.SUPPRESS]
         rare = [option for option in options if RARE.intersection(option.option_strings)]
         if (over := len(options) - MOST_OPTIONS) > 0 and not self.shows_all:
-            for each in rare[-over:]:
-                each.help = argparse.SUPPRESS
+            for extra in rare[-over:]:
+                extra.help = argparse.SUPPRESS
             self.epilog = f"{over} more options: {self.prog} --help all\n\n{self.epilog or ''}".rstrip()
         self.usage, self.formatter_class = self._short_usage(), argparse.RawDescriptionHelpFormatter
         self.console.out(self.format_help(), end="")
@@ -123,7 +123,7 @@ class Parser(argparse.ArgumentParser):
     def parse_anywhere(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
         ``--``, which argparse would lose on that way, no word is a flag."""
-        argv = [word for each in argv for word in self._with_value_apart(each)]
+        argv = [word for arg in argv for word in self._with_value_apart(arg)]
         self._require_known(argv)
         if any(word in HELP_FLAGS for word in (argv[: argv.index("--")] if "--" in argv else argv)):
             self.print_help()  # here, for argparse hides the positional arguments while it parses flags

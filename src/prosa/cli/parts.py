@@ -99,7 +99,7 @@ def put_part(
     if args.format == "jsonl":
         rows, cursor = _cut([("", json.loads(line)) for line in text.splitlines()], part)
         more = [{"next": cursor}] if cursor and part.is_compact else []
-        console.out("\n".join(dump(each, compact=part.is_compact) for each in [*(row for _, row in rows), *more]))
+        console.out("\n".join(dump(row, compact=part.is_compact) for row in [*(row for _, row in rows), *more]))
     else:
         answer = _answer(json.loads(text), part, lists.keys)
         console.out(dump(answer, compact=True) if part.is_compact else dump(answer, indent=2))
@@ -115,7 +115,7 @@ def _answer(document: list[Value] | dict[str, Value], part: Part, keys: Sequence
         return [row for _, row in rows] + ([{"next": cursor}] if cursor else [])
     lists = {key: found for key in keys if isinstance(found := document.get(key), list)}
     around = len(
-        dump({name: None if name in lists else each for name, each in document.items()}, compact=True).encode()
+        dump({name: None if name in lists else value for name, value in document.items()}, compact=True).encode()
     )
     rows, cursor = _cut([(key, row) for key, found in lists.items() for row in found], part, around)
     cut = {key: [row for name, row in rows if name == key] for key in lists}
@@ -163,7 +163,7 @@ def _digest(row: Value) -> str:
     """Return what a row is known by: its values except numbers such as scores, which change with the rest."""
     import json
 
-    steady = {key: each for key, each in row.items() if not isinstance(each, float)} if isinstance(row, dict) else row
+    steady = {key: cell for key, cell in row.items() if not isinstance(cell, float)} if isinstance(row, dict) else row
     return f"{crc32(json.dumps(steady, sort_keys=True).encode()):08x}"
 
 

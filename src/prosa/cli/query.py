@@ -55,7 +55,7 @@ def _views() -> str:
     shown = [f"{name}: {', '.join(columns)}" for name, columns in known_views()]
     shown.append(f"{full_text_table()}: the full text; its rowid is the id of a section")
     shown += [f"--runs {name}: {', '.join(columns)}" for name, columns in run_views()]
-    return "\n".join(fill(each, 76, subsequent_indent="  ") for each in shown)
+    return "\n".join(fill(line, 76, subsequent_indent="  ") for line in shown)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

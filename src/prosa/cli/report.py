@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     target = target_of(args.output, force=args.force)
     if len(ids) > 1 and target.form != "folder":
         raise WrongUse("several reports need a folder", hint="-o DIR/")
-    subjects = [stored_subject(place, each) for each in ids]
+    subjects = [stored_subject(place, name) for name in ids]
     for subject in subjects:
         console.note(f"wrote {write_report(subject, target, console.note, apart=len(ids) > 1)}")
     return OK

@@ -96,8 +96,8 @@ def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     if args.format == "json":
         console.out(dump({"runs": objects, "more": found.more}, indent=2))
     elif args.format == "jsonl":
-        for each in objects:
-            console.out(dump(each))
+        for item in objects:
+            console.out(dump(item))
     elif runs:
         console.out(runs_table(runs, found.scripted))
     else:
@@ -113,8 +113,8 @@ def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.render.runs import call_object, run_object, run_tree, was_scripted
 
     found = one(path, args.ids[0])
-    runs = _priced(args, path, [each.run for each in found], console)
-    pairs = [(run, each.calls) for run, each in zip(runs, found, strict=True)]
+    runs = _priced(args, path, [entry.run for entry in found], console)
+    pairs = [(run, entry.calls) for run, entry in zip(runs, found, strict=True)]
     if args.format == "text":
         console.out("\n\n".join(run_tree(run, calls) for run, calls in pairs))
         return 0
@@ -125,8 +125,8 @@ def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     if args.format == "json":
         console.out(dump(objects[0] if len(objects) == 1 else {"runs": objects}, indent=2))
     else:
-        for each in objects:
-            console.out(dump(each))
+        for item in objects:
+            console.out(dump(item))
     return 0
 
 
@@ -148,8 +148,8 @@ def _trace(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import one
     from prosa.app.journal.trace import write_trace
 
-    for each in one(path, args.ids[0]):
-        console.out(str(write_trace(each, args.trace)))
+    for entry in one(path, args.ids[0]):
+        console.out(str(write_trace(entry, args.trace)))
     return 0
 
 

@@ -112,9 +112,9 @@ def _say_unknown(corpus: OpenCorpus, asked: Search, console: Console) -> None:
     from prosa.app.corpus.search import unknown_in
     from prosa.render.plain import safe
 
-    for each in unknown_in(corpus, asked):
-        near = f"; did you mean {each.nearest}?" if each.nearest else ""
-        console.note(safe(f"note: no document has the {each.what} {each.name}{near}"))
+    for unknown in unknown_in(corpus, asked):
+        near = f"; did you mean {unknown.nearest}?" if unknown.nearest else ""
+        console.note(safe(f"note: no document has the {unknown.what} {unknown.name}{near}"))
 
 
 def _print(hits: Sequence[Hit], query: str, root: Path, args: argparse.Namespace, console: Console) -> None:

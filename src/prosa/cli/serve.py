@@ -95,7 +95,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         live_site(args, console, lambda root: runner_of(args, console, root)) as (site, runner),
         _log(args, console) as (log, fault),
     ):
-        proxies = tuple(each for some in args.trusted_proxy for each in some)
+        proxies = tuple(proxy for some in args.trusted_proxy for proxy in some)
         app = _app(args, console, site, runner, address)
         app.api, app.log, app.fault, app.proxies = api, log, fault, proxies
         app.mcp = _agents(console, site, app) if args.mcp else None

@@ -150,11 +150,11 @@ def _facts(document: ShownDocument) -> ShownFacts:
     return facts
 
 
-def _structure(each: CheckedDocument) -> Structure:
+def _structure(checked: CheckedDocument) -> Structure:
     """Return the headings and links of its Markdown."""
     from prosa.render.outline import Structure
 
-    document, line_of = each.reading.document, each.front.source.position
+    document, line_of = checked.reading.document, checked.front.source.position
     return Structure(
         [(heading.level, heading.plain, line_of(heading.span.start).line) for heading in document.headings],
         [(link.destination, line_of(link.span.start).line) for link in document.links],

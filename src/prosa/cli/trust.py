@@ -77,7 +77,7 @@ def _listed(args: argparse.Namespace, console: Console) -> int:
 
     found = trusted(args.paths, console.environ)
     if args.format == "json":
-        rows = [{"path": str(each.path), "change": each.change or None} for each in found]
+        rows = [{"path": str(document.path), "change": document.change or None} for document in found]
         console.out(dump({"trusted": rows}, indent=2))
         return OK
     for document in found:

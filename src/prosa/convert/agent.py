@@ -28,7 +28,7 @@ def _servers_in(node: Node) -> Value:
 
 def _by_name(servers: Value) -> Value:
     several = cast("list[dict[str, Value]]", servers)  # `is_slot` has checked it
-    return {str(each.get("name")): {key: value for key, value in each.items() if key != "name"} for each in several}
+    return {str(entry.get("name")): {key: value for key, value in entry.items() if key != "name"} for entry in several}
 
 
 ROWS = (

@@ -136,7 +136,7 @@ def _listed(schema: Value) -> str:
         return ""
     required = schema.get("required")
     names = required if isinstance(required, list) else []
-    return "\n".join(_line(name, each, name in names) for name, each in properties.items() if _is_shown(name))
+    return "\n".join(_line(name, member, name in names) for name, member in properties.items() if _is_shown(name))
 
 
 def _is_shown(name: str) -> bool:
@@ -196,7 +196,7 @@ def body_of(piece: Piece) -> str:
 
 def opening(piece: Piece, text: str) -> str:
     """Return what a description is taken from: of a conversation the first message, else ``text``."""
-    shown = (each.text for each in piece.said if not (each.role or "").startswith("_") and each.text.strip())
+    shown = (turn.text for turn in piece.said if not (turn.role or "").startswith("_") and turn.text.strip())
     return next(shown, "") if piece.is_conversation else text
 
 
@@ -207,13 +207,13 @@ def _says(text: str, said: Sequence[Said]) -> bool:
 def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
     """Return the text of a chat with these first lines."""
     blocks = ["\n".join(head)] if head else []
-    for each in said:
-        if each.role == HEAD_ROLE:
-            blocks.append(_escaped(each.text))
+    for turn in said:
+        if turn.role == HEAD_ROLE:
+            blocks.append(_escaped(turn.text))
             continue
-        blocks.append(_heading(each))
-        if each.text.strip():
-            blocks.append(_escaped(each.text))
+        blocks.append(_heading(turn))
+        if turn.text.strip():
+            blocks.append(_escaped(turn.text))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
@@ -224,9 +224,9 @@ def _escaped(text: str) -> str:
     return escaped(text)
 
 
-def _heading(each: Said) -> str:
-    role = each.role or "user"
-    line = heading(role.removeprefix(OFF), each.name)
+def _heading(turn: Said) -> str:
+    role = turn.role or "user"
+    line = heading(role.removeprefix(OFF), turn.name)
     return line.replace("### ", f"### {OFF}", 1) if role.startswith(OFF) else line
 
 

@@ -116,7 +116,7 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
 def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
     """Return the messages to send: without hidden and disabled ones, and without the empty one at the end for
     the next turn."""
-    sent = [each for each in said if each.role in ("system", "user", "assistant")]
+    sent = [message for message in said if message.role in ("system", "user", "assistant")]
     while sent and not sent[-1].text:
         sent.pop()
     return tuple(sent)

@@ -150,8 +150,8 @@ def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
         return parts
     parts = {key: value for key, value in parts.items() if not key.startswith("text/")}
     rest = list(found.said)
-    for number, each in enumerate(wanted.said):
-        if rest and each == rest[0]:
+    for number, message in enumerate(wanted.said):
+        if rest and message == rest[0]:
             parts[f"text/{number}"] = rest.pop(0).text
     return parts if rest else parts | {"roles": flat(wanted)["roles"]}
 

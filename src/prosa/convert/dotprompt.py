@@ -43,8 +43,8 @@ def _input_in(node: Node) -> Value:
     if not isinstance(properties, dict):
         return schema
     filled: dict[str, Value] = {
-        name: {**each, "default": defaults[name]} if name in defaults and isinstance(each, dict) else each
-        for name, each in properties.items()
+        name: {**field, "default": defaults[name]} if name in defaults and isinstance(field, dict) else field
+        for name, field in properties.items()
     }
     return {**schema, "properties": filled}
 
@@ -73,9 +73,9 @@ def _default_in(default: Value) -> dict[str, Value]:
 def _input_of(schema: Value) -> Value:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     defaults = {
-        name: each["default"]
-        for name, each in (properties.items() if isinstance(properties, dict) else ())
-        if isinstance(each, dict) and "default" in each
+        name: field["default"]
+        for name, field in (properties.items() if isinstance(properties, dict) else ())
+        if isinstance(field, dict) and "default" in field
     }
     return {"schema": schema} | ({"default": defaults} if defaults else {})
 
@@ -93,7 +93,7 @@ def _config_in(node: Node) -> Value:
     value = to_value(node)
     if not isinstance(value, dict):
         return None
-    return {_CONFIG[name]: each for name, each in value.items() if name in _CONFIG} or None
+    return {_CONFIG[name]: setting for name, setting in value.items() if name in _CONFIG} or None
 
 
 def _config_of(sampling: Value) -> Value:
@@ -126,7 +126,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     if _body(piece)[0] != part.body:
         own[BODY] = part.body
     piece = Piece("dotprompt", part.slots, said, piece.template, {"dotprompt": own} if own else {}, part.bare)
-    notes = [Note("manual", WORDING, f"`{each[:60]}` is text: it has no counterpart") for each in unknown]
+    notes = [Note("manual", WORDING, f"`{tag[:60]}` is text: it has no counterpart") for tag in unknown]
     for name, value in (("input", part.own.get("input")), ("output", part.own.get("output"))):
         if isinstance(value, dict) and "schema" in value and name not in part.slots:
             notes.append(Note("manual", f"own/dotprompt/{name}", f"the schema of `{name}` is defined elsewhere"))
@@ -153,22 +153,22 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
 
 def _is_finite(value: Value) -> bool:
     values = cast("dict[str, Value]", value).values()  # `is_slot` has checked it
-    return not any(isinstance(each, float) and not math.isfinite(each) for each in values)
+    return not any(isinstance(item, float) and not math.isfinite(item) for item in values)
 
 
 def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
     """Return the prompt in Handlebars, and what of it can no longer be a template."""
     parts: list[str] = []
     notes: list[Note] = []
-    for number, each in enumerate(piece.said):
-        text = to_handlebars(each.text) if piece.template == "go" else escaped(each.text)
+    for number, message in enumerate(piece.said):
+        text = to_handlebars(message.text) if piece.template == "go" else escaped(message.text)
         if text is None:
             notes.append(
                 Note("manual", f"text/{number}", "the template expresses what a prompt file cannot: it becomes text")
             )
-            text = escaped(each.text)
-        role = MODEL_ROLES.get(each.role or "", "user")
-        if each.role is not None:
+            text = escaped(message.text)
+        role = MODEL_ROLES.get(message.role or "", "user")
+        if message.role is not None:
             text = f'{{{{role "{role}"}}}}{text}'
         parts.append(text)
     return "".join(parts), tuple(notes)

@@ -150,7 +150,7 @@ def node_of(value: Value) -> Node:
     """Return plain data as a tree without places."""
     nowhere = Span(0, 0)
     if isinstance(value, dict):
-        return Fields(tuple(Entry(Scalar(key, key, nowhere), node_of(each)) for key, each in value.items()), nowhere)
+        return Fields(tuple(Entry(Scalar(key, key, nowhere), node_of(item)) for key, item in value.items()), nowhere)
     if isinstance(value, list):
         return Items(tuple(map(node_of, value)), nowhere)
     return Scalar(value, value if isinstance(value, str) else write_yaml({"x": value})[3:-1], nowhere)
@@ -206,8 +206,8 @@ MAX_KEY, MAX_NESTED = 1000, 40
 def _is_tame(value: Value, depth: int) -> bool:
     if isinstance(value, dict):
         keys = all(len(key) <= MAX_KEY for key in value)
-        return keys and depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value.values())
-    return not isinstance(value, list) or (depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value))
+        return keys and depth < MAX_NESTED and all(_is_tame(item, depth + 1) for item in value.values())
+    return not isinstance(value, list) or (depth < MAX_NESTED and all(_is_tame(item, depth + 1) for item in value))
 
 
 def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
@@ -291,7 +291,7 @@ def described(text: str, template: TextKind = "text") -> str:
     """Return the first paragraph on one line, a long one cut after a sentence; empty if there is none. In a template,
     paragraphs with an action are skipped."""
     first = _first((paragraph.text for paragraph in _head(text).paragraphs if not paragraph.nested), template)
-    line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
+    line = "".join(char if char.isprintable() else " " for char in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:
         return line
     sentence = _SENTENCE.split(line, 1)[0]

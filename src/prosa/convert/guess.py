@@ -180,7 +180,7 @@ def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[s
         else:
             pieces.append((*taken, action))
     template = _replaced(text, sorted(pieces))
-    return (_told(template, rest) if rest else template), [each.name for each in parameters]
+    return (_told(template, rest) if rest else template), [parameter.name for parameter in parameters]
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:

@@ -151,7 +151,7 @@ class _Reading(Struct):
         self.flush()
         said = tuple(self.said) or (Said(""),)
         if not self.acts and not self.unknown:
-            said = tuple(Said(_plain(each.text), each.role) for each in said)
+            said = tuple(Said(_plain(message.text), message.role) for message in said)
         return said, self.acts or bool(self.unknown), tuple(self.unknown)
 
     def flush(self) -> None:

@@ -50,7 +50,7 @@ def _without_carry(data: Value) -> tuple[Carry, Value]:
 
 
 def _rows(said: tuple[Said, ...], model_name: Value) -> list[Value]:
-    messages = [NewMessage(each.role or "user", each.text, each.name) for each in said]
+    messages = [NewMessage(message.role or "user", message.text, message.name) for message in said]
     rows: list[Value] = json.loads(export(messages, model_name if isinstance(model_name, str) else None))
     return rows
 

@@ -248,7 +248,7 @@ MAX_NESTED = 128
 def _is_shallow(data: dict[str, Value]) -> bool:
     level: list[dict[str, Value] | list[Value]] = [data]
     for _ in range(MAX_NESTED):
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        inner = (container.values() if isinstance(container, dict) else container for container in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
         if not level:
             return True
@@ -257,7 +257,7 @@ def _is_shallow(data: dict[str, Value]) -> bool:
 
 def _marks(data: Mapping[str, Value]) -> Marks:
     known = {name: data[name] for name in Marks.__struct_fields__ if name in data}
-    return msgspec.convert({name: each for name, each in known.items() if isinstance(each, _MARK[name])}, Marks)
+    return msgspec.convert({name: mark for name, mark in known.items() if isinstance(mark, _MARK[name])}, Marks)
 
 
 _MARK: Mapping[str, type] = {name: str if name == "section" else bool for name in Marks.__struct_fields__}
@@ -270,7 +270,7 @@ def _fits(key: str, value: Value) -> bool:
     if key == "template":
         return value in ("text", "go")
     if key == "roles":
-        return isinstance(value, list) and all(_is_role(each) for each in value)
+        return isinstance(value, list) and all(_is_role(role) for role in value)
     if not _is_part(key):
         return False
     if key.startswith("text/"):
@@ -291,15 +291,15 @@ def is_slot(name: str, value: Value) -> bool:
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in _types(wanted)):
         return False
     item = str if name in _TEXT_LISTS else dict if name == "servers" else None
-    return item is None or (isinstance(value, list) and all(isinstance(each, item) for each in value))
+    return item is None or (isinstance(value, list) and all(isinstance(element, item) for element in value))
 
 
 def _types(wanted: type | tuple[type, ...]) -> tuple[type, ...]:
     return wanted if isinstance(wanted, tuple) else (wanted,)
 
 
-def _is_role(each: Value) -> bool:
-    return isinstance(each, list) and len(each) == 2 and all(part is None or isinstance(part, str) for part in each)
+def _is_role(role: Value) -> bool:
+    return isinstance(role, list) and len(role) == 2 and all(part is None or isinstance(part, str) for part in role)
 
 
 def flat(piece: Piece) -> dict[str, Value]:
@@ -307,8 +307,8 @@ def flat(piece: Piece) -> dict[str, Value]:
     own."""
     parts: dict[str, Value] = {name: piece.slots[name] for name in SLOTS if piece.slots.get(name) is not None}
     parts["template"] = piece.template
-    parts["roles"] = [[each.role, each.name] for each in piece.said]
-    parts |= {f"text/{number}": each.text for number, each in enumerate(piece.said)}
+    parts["roles"] = [[message.role, message.name] for message in piece.said]
+    parts |= {f"text/{number}": message.text for number, message in enumerate(piece.said)}
     return parts | {f"own/{form}/{name}": value for form, own in piece.own.items() for name, value in own.items()}
 
 
@@ -431,5 +431,5 @@ def _patched(found: str, patch: _Patch) -> str:
 def _is_patch(value: Value) -> TypeGuard[_Patch]:
     kinds = {"cut": int, "chop": int, "before": str, "after": str, "crlf": bool}
     return isinstance(value, dict) and all(
-        name in kinds and isinstance(each, kinds[name]) for name, each in value.items()
+        name in kinds and isinstance(member, kinds[name]) for name, member in value.items()
     )

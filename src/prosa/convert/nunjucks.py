@@ -148,9 +148,9 @@ class _Reading(Struct):
         """Return what a value is in Go's language, with its filters; None where it has no counterpart."""
         first, *filters = (part.strip() for part in inner.split("|"))
         path = self.operand(first)
-        for each in filters:
-            name = _FILTERS.get(each)
-            default = regex(r"default\((.+)\)").fullmatch(each)
+        for applied in filters:
+            name = _FILTERS.get(applied)
+            default = regex(r"default\((.+)\)").fullmatch(applied)
             if path is None or (name is None and default is None):
                 return None
             if default is not None:
@@ -194,13 +194,13 @@ class _Reading(Struct):
         for word in ("or", "and"):
             several = regex(rf"\s+{word}\s+").split(text)
             if len(several) > 1:
-                parts = [self.condition(each) for each in several]
+                parts = [self.condition(part) for part in several]
                 return None if None in parts else f"{word} {' '.join(_inner(part or '') for part in parts)}"
         if text.startswith("not "):
             inner = self.condition(text.removeprefix("not ").strip())
             return None if inner is None else f"not {_inner(inner)}"
         if (match := _COMPARED.search(text, 1)) is not None and match.end() < len(text):
-            operands = [self.operand(each.strip()) for each in (text[: match.start()], text[match.end() :])]
+            operands = [self.operand(side.strip()) for side in (text[: match.start()], text[match.end() :])]
             return None if None in operands else f"{_OPERATORS[match[0]]} {operands[0]} {operands[1]}"
         return self.operand(text)
 

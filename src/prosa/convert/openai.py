@@ -31,7 +31,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
         raise NotConvertible("expected a JSON list of messages, or an object with `messages`")
     said, told = said_in(found)
     slots, own = _fields(fields)
-    if not same([_data(each) for each in sendable(said)], found):
+    if not same([_data(message) for message in sendable(said)], found):
         own[MESSAGES] = found
     if isinstance(data, dict) and not slots:
         own[REQUEST] = True
@@ -42,7 +42,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     wanted |= {slot: pointers[name] for slot, name in (("model", "model"), ("output", _FORMAT)) if name in pointers}
     places = places_in(source, wanted)
     piece = Piece("openai", slots, said, "text", {"openai": own} if own else {}, bare=True)
-    notes = tuple(Note("guessed", f"own/openai/{MESSAGES}", each) for each in told)
+    notes = tuple(Note("guessed", f"own/openai/{MESSAGES}", text) for text in told)
     return FormReading(piece, NO_CARRY, places, notes)
 
 
@@ -105,7 +105,7 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     said, notes = as_messages(piece)
     own = dict(piece.own_of("openai"))
     worded, request = own.pop(MESSAGES, None), own.pop(REQUEST, False)
-    messages: list[Value] = [_data(each) for each in sendable(said)]
+    messages: list[Value] = [_data(message) for message in sendable(said)]
     if isinstance(worded, list) and said_in(worded)[0] == said:
         messages = worded
     fields = _written_fields(piece, own)
@@ -125,8 +125,8 @@ def _written_fields(piece: Piece, own: Mapping[str, Value]) -> dict[str, Value]:
     return fields | {name: value for name, value in own.items() if name not in fields}
 
 
-def _data(each: Said) -> dict[str, Value]:
-    return as_data(NewMessage(each.role or "user", each.text, each.name))
+def _data(message: Said) -> dict[str, Value]:
+    return as_data(NewMessage(message.role or "user", message.text, message.name))
 
 
 FORM = Form(name="openai", read=read, write=write, carrier="")

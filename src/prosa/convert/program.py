@@ -171,7 +171,7 @@ def _undeclared(text: str, schema: Value) -> list[str]:
         found = undeclared(Template(text), schema)
     except (TemplateError, SchemaError):
         return []
-    return list(dict.fromkeys(each.name.split(".")[0] for each in found))
+    return list(dict.fromkeys(variable.name.split(".")[0] for variable in found))
 
 
 def _unsound(slots: Mapping[str, Value]) -> list[str]:
@@ -255,7 +255,7 @@ def _guess_imports(slots: dict[str, Value], text: str, context: TargetContext, n
     known: list[Value] = [context.programs[name] for name in calls_in(text) if name in context.programs]
     if known:
         slots["imports"] = known
-        names = ", ".join(f"`{each}`" for each in known)
+        names = ", ".join(f"`{name}`" for name in known)
         notes.append(Note("guessed", "imports", f"what the text calls is imported: {names}", "/imports"))
 
 

@@ -46,7 +46,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     model, problems = read_record(front, parse(source, body=front.body))
     footer = model.footer_value
     if model.footer is not None and not model.footer.sound:
-        problem = next(each for each in problems if each.span.start >= model.body.end)
+        problem = next(candidate for candidate in problems if candidate.span.start >= model.body.end)
         raise NotConvertible(problem.message, problem.span.start)
     notes, own, slots = _tail(model), dict(part.own), dict(part.slots)
     text = source.slice(model.body) if footer is not None else part.body
@@ -131,7 +131,7 @@ def _written_footer(own: Mapping[str, Value], slots: Mapping[str, Value], text: 
     if own.get(HASH) is not None or HASH not in own:
         footer["payload_hash"] = own.get(HASH) or sha256_of(text)
     order = ("schema", "payload_hash", "index")
-    return {name: footer[name] for name in (*(each for each in order if each in footer), *footer)}
+    return {name: footer[name] for name in (*(key for key in order if key in footer), *footer)}
 
 
 def _tags(piece: Piece) -> list[Value]:
@@ -144,7 +144,7 @@ def _required(
     """Fill in the required fields of a record."""
     entitled(slots, piece, context, notes)
     summary = str(slots.get("description") or described(_asked(piece), piece.template) or slots["title"])
-    line = "".join(each if each.isprintable() else " " for each in " ".join(summary.split()))
+    line = "".join(char if char.isprintable() else " " for char in " ".join(summary.split()))
     slots["description"] = line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rstrip()}…"
     if piece.slot("description") is None:
         notes.append(Note("guessed", "description", "the summary is the first paragraph", "/doc_summary"))
@@ -159,7 +159,7 @@ def _required(
 
 def _asked(piece: Piece) -> str:
     """Return the text that best describes the topic of a piece: in a conversation the first message of a user."""
-    return next((each.text for each in piece.said if each.role == "user"), piece.text)
+    return next((message.text for message in piece.said if message.role == "user"), piece.text)
 
 
 FORM = Form(name="ymj", read=read, write=write, carrier="/prosa")

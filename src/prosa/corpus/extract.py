@@ -146,7 +146,7 @@ def _blank(text: str) -> str:
 def _rows(document: Document, text: str) -> Iterator[SectionRow]:
     body, cjk = document.body, not text.isascii() and is_cjk(document.source.uncommon)
     named = zip(document.outline, document.heading_texts, document.heading_anchors, strict=True)
-    found = [each for each in named if not each[0].nested]
+    found = [entry for entry in named if not entry[0].nested]
     starts = [*(heading.start for heading, _, _ in found), body.end]
     above: list[tuple[int, str]] = []
     first = _row(document, text, 0, 0, "", "", body.start, starts[0], cjk=cjk)

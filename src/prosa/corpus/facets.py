@@ -62,7 +62,7 @@ def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
     found: dict[str, list[FieldRow]] = {}
     for row in rows:
         found.setdefault(row.key.partition(".")[0], []).append(row)
-    return {name: None if all(each.kind == "null" for each in rows) else rows for name, rows in found.items()}
+    return {name: None if all(row.kind == "null" for row in rows) else rows for name, rows in found.items()}
 
 
 def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:

@@ -47,7 +47,7 @@ class Readable(Struct, frozen=True):
     def allows(self, table: str, column: str, place: str, view: str) -> bool:
         """Return whether a statement may read a column of a table in a schema (``place``), through a ``view`` if there
         is one. Rows may always be counted."""
-        own = {each.name for each in self.views}
+        own = {other.name for other in self.views}
         if view in own:
             return table in self.tables
         if not column or table in self.direct or (table in own and place == "temp"):
@@ -75,6 +75,6 @@ def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
     names: dict[str, Iterator[int]] = {}  # each with the numbers that have not been tried for it
     for name in columns:
         if name in names:
-            name = next(each for number in names[name] if (each := f"{name}_{number}") not in names)
+            name = next(candidate for number in names[name] if (candidate := f"{name}_{number}") not in names)
         names[name] = count(2)
     return tuple(names)

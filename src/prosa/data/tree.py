@@ -96,12 +96,12 @@ def items_of(value: Value) -> list[Value]:
 
 def are_mappings(value: Value) -> TypeGuard[list[dict[str, Value]]]:
     """Return whether plain data is a list of mappings."""
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def is_mapping_of_texts(value: Value) -> TypeGuard[dict[str, str]]:
     """Return whether plain data is a mapping of texts."""
-    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+    return isinstance(value, dict) and all(isinstance(member, str) for member in value.values())
 
 
 def members_of(value: Value) -> dict[str, Value]:

@@ -63,7 +63,7 @@ class TableShape(Struct, frozen=True):
         table, rest, field = self._walk(path)
         if field is not None and field.holds is not None:
             return self._schema(field, path, rest).members(rest)
-        return [] if rest else [_member(each) for each in table if each.about]
+        return [] if rest else [_member(spec) for spec in table if spec.about]
 
     def choices(self, path: Path) -> list[KnownValue]:
         """Return the values of a field."""
@@ -74,7 +74,7 @@ class TableShape(Struct, frozen=True):
             return self._schema(field, path, rest).choices(rest)
         flag = field.kind in ("boolean", "flag-or-mapping")
         named = field.choices or field.usual or (("true", "false") if flag else ())
-        return [KnownValue(each == "true" if flag else each) for each in named] if not rest else []
+        return [KnownValue(value == "true" if flag else value) for value in named] if not rest else []
 
     def _schema(self, field: Field, path: Path, rest: Path) -> KeywordShape:
         return KeywordShape(self.names, path[: len(path) - len(rest)], named=field.holds == "schemas")
@@ -116,7 +116,7 @@ class KeywordShape(Struct, frozen=True):
         """Return the keywords, where a schema stands at the path."""
         if self._state(path) != "schema":
             return []
-        return [Member(each, _keyword_type(each), keyword_text(each), opens=_opens(each)) for each in sorted(KNOWN)]
+        return [Member(name, _keyword_type(name), keyword_text(name), opens=_opens(name)) for name in sorted(KNOWN)]
 
     def choices(self, path: Path) -> list[KnownValue]:
         """Return the values of a keyword."""
@@ -125,12 +125,12 @@ class KeywordShape(Struct, frozen=True):
             return [KnownValue(value=True, about="anything"), KnownValue(value=False, about="nothing")]
         keyword = next((step for step in reversed(path) if step is not None), "")
         if keyword == "type":
-            return [KnownValue(each) for each in TYPES]
+            return [KnownValue(name) for name in TYPES]
         if keyword == "format":
             return [KnownValue(name, f"{what}: {example}") for name, (what, example) in FORMATS.items()]
         if keyword == "required":
             beside = self.names.get((*self.base, *path[: path.index("required")], "properties"), ())
-            return [KnownValue(each) for each in beside]
+            return [KnownValue(name) for name in beside]
         if keyword == "$ref":
             return [
                 KnownValue(f"#/{where}/{name}")
@@ -198,7 +198,7 @@ class SchemaShape(Struct, frozen=True):
 
     def choices(self, path: Path) -> list[KnownValue]:
         """Return the values that the schema names."""
-        return [KnownValue(each) for each in self.view.values(path)]
+        return [KnownValue(value) for value in self.view.values(path)]
 
     def _member(self, name: str, schemas: list[Value], required: bool) -> Member:
         words, about = self.view.told(schemas)

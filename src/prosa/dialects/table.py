@@ -205,7 +205,7 @@ def dialect_of_file_name(name: str) -> DialectName | None:
     whole = _BY_FILE_NAME.get(lowered)
     if whole or not lowered.endswith(_SUFFIXES):
         return whole
-    return next(each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix))
+    return next(dialect_name for suffix, dialect_name in _BY_SUFFIX if lowered.endswith(suffix))
 
 
 def dialect_of_path(path: str) -> DialectName | None:

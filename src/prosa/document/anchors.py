@@ -75,7 +75,7 @@ def section_number(sections: Sequence[Section], fragment: str) -> int | None:
     for number, section in enumerate(sections):
         if section.anchor and section.anchor == wanted:
             return number
-    written = ((each.anchor, each.heading.plain, each.heading.text) for each in sections)
+    written = ((section.anchor, section.heading.plain, section.heading.text) for section in sections)
     return None if wanted.startswith("^") else heading_named(heading_names(written), wanted)
 
 

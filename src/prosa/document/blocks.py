@@ -62,7 +62,7 @@ def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
 def title(parsed: Parsed, texts: Sequence[str]) -> Heading | None:
     """Return the heading that names the document: the only one of level 1, where nothing that a reader sees stands
     above it (X45). None where it is empty, or where there is no such heading."""
-    tops = [at for at, each in enumerate(parsed.found.headings) if each.level == 1 and each.outer is None]
+    tops = [at for at, top in enumerate(parsed.found.headings) if top.level == 1 and top.outer is None]
     if len(tops) != 1 or not texts[tops[0]].strip():
         return None
     heading = _heading(parsed, parsed.found.headings[tops[0]], texts[tops[0]])

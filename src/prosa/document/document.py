@@ -143,8 +143,8 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         if not found:
             return ()
         byte, marks = self.parsed.bytes.byte_offset, self.parsed.found
-        inside = ((each, byte(each.start)) for each in found)
-        found = [each for each, at in inside if not (marks.in_code(at) or marks.in_html(at))]
+        inside = ((address, byte(address.start)) for address in found)
+        found = [address for address, at in inside if not (marks.in_code(at) or marks.in_html(at))]
         if not found:
             return ()
         taken = Cover(
@@ -153,11 +153,11 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
                 *(definition.span for definition in self.definitions),
             )
         )
-        placed = (each._replace(start=each.start + base, end=each.end + base) for each in found)
+        placed = (address._replace(start=address.start + base, end=address.end + base) for address in found)
         return tuple(
-            each
-            for each in placed
-            if each.start not in taken and each.start not in self._maths and not self._is_masked(each)
+            address
+            for address in placed
+            if address.start not in taken and address.start not in self._maths and not self._is_masked(address)
         )
 
     @kept
@@ -254,7 +254,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
             found = [made(link) for link in parsed.found.links]
         else:
             found = made_of_links(parsed.found, f"{name} {parsed.base}", made, moved)
-        return [each for each in found if each is not None]
+        return [link for link in found if link is not None]
 
     def fence_text(self, fence: Fence) -> str:
         """Return the code of a fence, with the author's line ends."""
@@ -282,17 +282,17 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def _taken(self) -> Cover:
         """Spans that are not running text: code, HTML, links and their definitions."""
-        links = (each.span for some in (self.links, self.images, self.wikilinks, self.definitions) for each in some)
+        links = (link.span for some in (self.links, self.images, self.wikilinks, self.definitions) for link in some)
         fenced = (fence.span for fence in self.fences)
         code = (*fenced, *self.indented_code, *(span.span for span in self.code_spans))
-        return Cover((*links, *code, *(each.span for each in self.html)))
+        return Cover((*links, *code, *(element.span for element in self.html)))
 
-    def _is_masked(self, each: Address) -> bool:
+    def _is_masked(self, address: Address) -> bool:
         """Return whether part of an address was hidden from the parser: a template fills it in later."""
         if not self.parsed.masked:
             return False
-        start, end = each.start - self.body.start, each.end - self.body.start
-        return self.source.text[each.start : each.end] != self.parsed.text[start:end]
+        start, end = address.start - self.body.start, address.end - self.body.start
+        return self.source.text[address.start : address.end] != self.parsed.text[start:end]
 
     @kept
     def _maths(self) -> Cover:
@@ -323,7 +323,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def _outside_maths(self, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
         if not found or not self._has_dollars:
             return found
-        return tuple(each for each in found if each.span.start not in self._maths)
+        return tuple(link for link in found if link.span.start not in self._maths)
 
     @kept
     def _commented(self) -> Cover:
@@ -367,7 +367,7 @@ _ASSIGNED = regex(r"\s(?:id|name)\s*=", re.IGNORECASE)
 def html(parsed: Parsed) -> tuple[Html, ...]:
     """Return HTML blocks and inline HTML in document order."""
     found = [*_blocks(parsed), *_inline(parsed)]
-    return tuple(sorted(found, key=lambda each: each.span.start))
+    return tuple(sorted(found, key=lambda element: element.span.start))
 
 
 def comments(parsed: Parsed) -> tuple[Span, ...]:
@@ -375,7 +375,7 @@ def comments(parsed: Parsed) -> tuple[Span, ...]:
     block."""
     text = parsed.source.text
     return tuple(
-        span for each in html_spans(parsed, lambda written: "<!--" in written) for span in _comments_in(text, each)
+        span for outer in html_spans(parsed, lambda written: "<!--" in written) for span in _comments_in(text, outer)
     )
 
 
@@ -535,7 +535,7 @@ def _readable(text: str) -> str:
     if "\r" in text:
         text = _LONE_CR.sub("\n", text)
     # Few texts have such a line, and splitting all lines costs more than looking for one.
-    if "#" in text and any(each in text for each in "\t\f\v") and _TAB_AT_END.search(text):
+    if "#" in text and any(char in text for char in "\t\f\v") and _TAB_AT_END.search(text):
         text = "\n".join(_without_last_tabs(line) if "#" in line else line for line in text.split("\n"))
     return text
 

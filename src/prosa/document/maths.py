@@ -136,9 +136,9 @@ def maths(text: str) -> Iterator[Maths]:
             event["InlineMath"], found[at + 1][0] if at + 1 < len(found) else None
         ):
             some.append(Maths(event["InlineMath"], False, where))
-    if any(each.display or _is_sure(each.tex) for each in some):
-        for each in some:
-            yield each._replace(tex=written(each.tex))
+    if any(formula.display or _is_sure(formula.tex) for formula in some):
+        for formula in some:
+            yield formula._replace(tex=written(formula.tex))
 
 
 def _is_prose(tex: str, after: Event | None) -> bool:

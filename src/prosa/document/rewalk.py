@@ -157,7 +157,7 @@ def _defines_the_same(found: WalkResult, new: WalkResult, change: Change, count:
     inside = bisect_left(new.footnotes, change.end - change.start, key=_start_of_second)
     same = labels == [label for label, _ in new.footnotes[:inside]]
     return (
-        same and len(labels) == count and {*map(str.casefold, labels)}.isdisjoint(each.casefold() for each, _ in others)
+        same and len(labels) == count and {*map(str.casefold, labels)}.isdisjoint(name.casefold() for name, _ in others)
     )
 
 
@@ -291,7 +291,7 @@ def _start_of_second(found: tuple[object, Range]) -> int:
 
 
 def _shifted(found: Iterable[Range], by: int) -> list[Range]:
-    return [{"start": each["start"] + by, "end": each["end"] + by} for each in found]
+    return [{"start": span["start"] + by, "end": span["end"] + by} for span in found]
 
 
 def _headings(found: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
@@ -370,19 +370,19 @@ class RecentWalks(Struct, eq=False):
         data = text.encode()
         if not self.least <= len(data) <= MAX_TEXT:
             return walk(text)
-        known = next((each for each in reversed(self._known) if _resembles(data, each.data)), None)
+        known = next((candidate for candidate in reversed(self._known) if _resembles(data, candidate.data)), None)
         if known is not None and known.data == data:
             return known.found
         found = rewalk(data, known.data, known.found) if known is not None else None
         if known is not None:
             known.before = None  # one is enough
         new = KnownWalk(data, len(text), found or walk(text), known if found is not None else None)
-        self._known = [*(each for each in self._known if each is not known), new][-MAX_TEXTS:]
+        self._known = [*(candidate for candidate in self._known if candidate is not known), new][-MAX_TEXTS:]
         return new.found
 
     def of(self, found: WalkResult) -> KnownWalk | None:
         """Return the text in which something was found; None for one that is not remembered."""
-        return next((each for each in self._known if each.found is found), None)
+        return next((candidate for candidate in self._known if candidate.found is found), None)
 
     @contextmanager
     def used(self) -> Iterator[None]:

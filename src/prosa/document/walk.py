@@ -95,12 +95,12 @@ class WalkResult(Struct):
 
     def in_html(self, byte: int) -> bool:
         """Return whether a byte lies in HTML."""
-        return _is_in(self.html_blocks, lambda each: each[0], byte) or _is_in(self.inline_html, _where, byte)
+        return _is_in(self.html_blocks, lambda block: block[0], byte) or _is_in(self.inline_html, _where, byte)
 
 
 def _is_in(found: Sequence[T], where: Callable[[T], Range], byte: int) -> bool:
     """Return whether a byte lies in one of some ranges that stand in order, none in another."""
-    at = bisect_right(found, byte, key=lambda each: where(each)["start"]) - 1
+    at = bisect_right(found, byte, key=lambda item: where(item)["start"]) - 1
     return at >= 0 and byte < where(found[at])["end"]
 
 

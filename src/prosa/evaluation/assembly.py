@@ -74,7 +74,7 @@ def report_of(heads: Sequence[SuiteHead], attempts: Attempts, *, lower: bool) ->
 
 def _suite(at: int, head: SuiteHead, attempts: Attempts, lower: bool) -> SuiteReport:
     cases = tuple(
-        CaseReport(case, tuple(attempts.get(Unit(at, index, each), NOT_STARTED) for each in range(head.repeats)))
+        CaseReport(case, tuple(attempts.get(Unit(at, index, repeat), NOT_STARTED) for repeat in range(head.repeats)))
         for index, case in enumerate(head.cases)
     )
     return SuiteReport(

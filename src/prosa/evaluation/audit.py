@@ -107,7 +107,7 @@ def mutant_of(
     """Return which cases notice a mutant."""
     sides = [(name, counted, without[name]) for name, counted in subject.items() if name in without]
     known = [side for side in sides if _is_known(side[1]) and _is_known(side[2])]
-    could = [each for each in known if each[1].share >= NOTICED]
+    could = [side for side in known if side[1].share >= NOTICED]
     noticed = tuple(name for name, first, second in could if first.share - second.share >= NOTICED)
     why = "" if known else "it could not be measured"
     return MutantAudit(section, noticed, tuple(name for name, _, _ in could), tokens, is_empty, why)
@@ -124,7 +124,7 @@ def passes(counted: Counted) -> bool | None:
 
 def passing_without(path: str, known: Mapping[str, bool | None]) -> list[AuditFinding]:
     """Return the finding about a suite of which at least half of the cases pass without its subject."""
-    measured = [name for name, each in known.items() if each is not None]
+    measured = [name for name, passed in known.items() if passed is not None]
     passing = [name for name in measured if known[name]]
     if len(passing) < 2 or 2 * len(passing) < len(measured):
         return []

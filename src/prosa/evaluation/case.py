@@ -161,15 +161,15 @@ def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
     if not isinstance(wanted, dict) or not wanted:
         yield _mistake("/fails", "`fails` takes true, or `{kind: …, text: …}`")
         return
-    for name, each in wanted.items():
+    for name, value in wanted.items():
         if name not in _FAILS:
             yield _unknown("/fails", name, _FAILS)
-        elif name == "kind" and each not in FAILURE_KINDS:
-            guess = nearest(each, FAILURE_KINDS) if isinstance(each, str) else None
+        elif name == "kind" and value not in FAILURE_KINDS:
+            guess = nearest(value, FAILURE_KINDS) if isinstance(value, str) else None
             hint = f"; did you mean `{guess}`?" if guess else ""
             found = _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
-            yield replace(found, written=str(each), meant=guess) if guess else found
-        elif name == "text" and not isinstance(each, str) and not _is_plain_matcher(each):
+            yield replace(found, written=str(value), meant=guess) if guess else found
+        elif name == "text" and not isinstance(value, str) and not _is_plain_matcher(value):
             yield _mistake("/fails/text", "`text` takes a text that the error contains, or a matcher")
 
 
@@ -193,7 +193,7 @@ def joined_runs(first: Mapping[str, Value], second: Mapping[str, Value]) -> dict
 
 
 def _joined_bounds(first: Value, second: Value) -> Value:
-    both = [each if isinstance(each, dict) else {"min": each, "max": each} for each in (first, second)]
+    both = [bound if isinstance(bound, dict) else {"min": bound, "max": bound} for bound in (first, second)]
     bounds = cast("Sequence[Mapping[str, float]]", both)  # as `bounds_wrong` has checked
     least = [bound["min"] for bound in bounds if "min" in bound]
     most = [bound["max"] for bound in bounds if "max" in bound]

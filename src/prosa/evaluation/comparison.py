@@ -104,15 +104,15 @@ def compare_together(several: Sequence[Sequence[Pair]]) -> list[Comparison]:
     help the others.
     """
     tried = [_Tried.of(pairs) for pairs in several]
-    adjusted = holm([each.p for each in tried])
-    worst = holm([each.worst for each in tried])
-    return [each.comparison(*both) for each, *both in zip(tried, adjusted, worst, strict=True)]
+    adjusted = holm([test.p for test in tried])
+    worst = holm([test.worst for test in tried])
+    return [test.comparison(*both) for test, *both in zip(tried, adjusted, worst, strict=True)]
 
 
 def holm(values: Sequence[Fraction]) -> list[Fraction]:
     """Return p values adjusted by Holm's method: the chance that any of them is wrong stays the same."""
     adjusted, least = [Fraction(1)] * len(values), Fraction(0)
-    for rank, at in enumerate(sorted(range(len(values)), key=lambda each: values[each])):
+    for rank, at in enumerate(sorted(range(len(values)), key=lambda index: values[index])):
         least = max(least, (len(values) - rank) * values[at])
         adjusted[at] = min(least, Fraction(1))
     return adjusted
@@ -137,12 +137,12 @@ class _Tried(Struct, frozen=True):
             raise ValueError("there is nothing to compare")
         first, second = (_measured(pair[side] for pair in pairs) for side in (0, 1))
         seen = [one.share - two.share if one.repeats and two.repeats else None for one, two in pairs]
-        known = [each for each in seen if each is not None]
+        known = [change for change in seen if change is not None]
         is_turned = sum(known) < 0
         is_measured = bool(known) and is_enough(*first) and is_enough(*second)
-        unit = lcm(*(each.denominator for each in known))
-        signed = [None if each is None else int(each * unit) * (-1 if is_turned else 1) for each in seen]
-        compared = tuple(each for each in signed if each is not None)
+        unit = lcm(*(change.denominator for change in known))
+        signed = [None if change is None else int(change * unit) * (-1 if is_turned else 1) for change in seen]
+        compared = tuple(change for change in signed if change is not None)
         flips = flips_of(signed) if is_measured else None
         p = worst = Fraction(1) if flips is None else p_value(compared, flips)
         if is_measured and first[0] + second[0] < first[1] + second[1]:
@@ -314,7 +314,7 @@ def _at_most(first: Sequence[int], second: Sequence[int], size: int) -> int:
 def lower_end(flips: Flips, unit: int, mean: Fraction, alpha: Fraction) -> float:
     """Return the smallest shift, from -1 on, that the test does not reject at a level: often enough the cases that a
     pattern flips have a mean of at most the shift. Sums are multiples of ``1 / unit``."""
-    gained, lost = ([0] * DIGITS + each for each in (flips.gained, flips.lost))
+    gained, lost = ([0] * DIGITS + counts for counts in (flips.gained, flips.lost))
 
     def stays(shift: int) -> bool:
         """Return whether a shift, in steps of ``2 ** -DIGITS``, is not rejected."""

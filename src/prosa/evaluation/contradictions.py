@@ -216,7 +216,7 @@ def _field(place: _Place, key: str) -> _Place | str | None:
     properties = members_of(schema.get("properties"))
     if key in properties:
         return _Place((*place.parts, "properties", key), properties[key])
-    if any(each in schema for each in (*_OPEN, "patternProperties")):
+    if any(keyword in schema for keyword in (*_OPEN, "patternProperties")):
         return None
     if schema.get("additionalProperties") is False:
         return f"the output never has a field `{key}`"
@@ -239,8 +239,8 @@ def _keyword(place: _Place, name: str) -> Value:
 
 def _types(schema: SchemaData) -> Types | None:
     """Return the types that a value may have; None where nothing is certain. A number may be whole."""
-    if not isinstance(schema, Mapping) or any(each in schema for each in _OPEN) or "type" not in schema:
+    if not isinstance(schema, Mapping) or any(keyword in schema for keyword in _OPEN) or "type" not in schema:
         return None
     named = schema["type"]
-    types = frozenset(str(each) for each in ([named] if isinstance(named, str) else items_of(named)))
+    types = frozenset(str(item) for item in ([named] if isinstance(named, str) else items_of(named)))
     return types | {"integer"} if "number" in types else types

@@ -74,8 +74,8 @@ def match(expected: OutputValue, output: Value) -> Match:
     if isinstance(expected, Missing):
         return Match()
     found = tuple(islice(_matched(expected, output, (), top=True), MAX_FAILURES))
-    failures = tuple(each for each in found if isinstance(each, Failure))
-    return Match(failures, () if failures else tuple(each for each in found if isinstance(each, PythonCheck)))
+    failures = tuple(problem for problem in found if isinstance(problem, Failure))
+    return Match(failures, () if failures else tuple(problem for problem in found if isinstance(problem, PythonCheck)))
 
 
 def _matched(
@@ -142,12 +142,12 @@ def _by_query(key: str, wanted: Value, output: Value) -> Iterator[Failure | Pyth
 
 
 def _placed(found: Iterator[Failure | PythonCheck], before: str) -> Iterator[Failure | PythonCheck]:
-    for each in found:
-        pointer = before + each.pointer
-        if isinstance(each, Failure):
-            yield Failure(pointer, each.expected, each.found)
+    for problem in found:
+        pointer = before + problem.pointer
+        if isinstance(problem, Failure):
+            yield Failure(pointer, problem.expected, problem.found)
         else:
-            yield PythonCheck(pointer, each.code, each.value)
+            yield PythonCheck(pointer, problem.code, problem.value)
 
 
 # ---- mistakes in an expectation ----
@@ -188,7 +188,7 @@ def _mistakes(expected: Value, parts: Parts, *, top: bool = False) -> Iterator[M
 
 def _misspelled(key: str, beside: dict[str, Value]) -> str | None:
     """Return the word that a key was meant to be, in a mapping where all the others are words."""
-    if key in MATCHERS or len(beside) < 2 or not all(each in MATCHERS for each in beside if each != key):
+    if key in MATCHERS or len(beside) < 2 or not all(word in MATCHERS for word in beside if word != key):
         return None
     return nearest(key, MATCHERS)
 

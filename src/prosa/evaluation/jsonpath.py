@@ -88,10 +88,10 @@ _STRING = regex(r"""'(?:[^'\\]|\\.)*+(?:'|\Z)|"(?:[^"\\]|\\.)*+(?:"|\Z)""")
 def _is_large(value: Value) -> bool:
     left, todo = MAX_AGAIN, [value]
     while todo and left > 0:
-        each = todo.pop()
+        item = todo.pop()
         left -= 1
-        if isinstance(each, dict):
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
+        if isinstance(item, dict):
+            todo += item.values()
+        elif isinstance(item, list):
+            todo += item
     return left <= 0

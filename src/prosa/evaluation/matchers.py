@@ -80,9 +80,9 @@ def _equals(argument: Value, value: OutputValue) -> str | None:
 
 
 def _one_of(argument: Value, value: OutputValue) -> str | None:
-    if not isinstance(value, Missing) and any(same(each, value) for each in items_of(argument)):
+    if not isinstance(value, Missing) and any(same(item, value) for item in items_of(argument)):
         return None
-    return f"one of {listed([shown_value(each) for each in items_of(argument)])}"
+    return f"one of {listed([shown_value(item) for item in items_of(argument)])}"
 
 
 def _some(argument: Value) -> Wrong | None:
@@ -147,7 +147,7 @@ def _near(argument: Value) -> Wrong | None:
         return None
     if not isinstance(argument, dict) or not argument.keys() <= {"value", "within"} or "value" not in argument:
         return "", "takes a number, or `{value: …, within: …}`"
-    wrong = next((name for name, each in argument.items() if not _is_number(each)), None)
+    wrong = next((name for name, number in argument.items() if not _is_number(number)), None)
     if wrong is None and _is_number(within := argument.get("within")) and within < 0:
         wrong = "within"
     return (f"/{wrong}", f"needs a {'positive ' if wrong == 'within' else ''}number") if wrong else None
@@ -176,7 +176,7 @@ def bounds_wrong(argument: Value, *, whole: bool = True) -> Wrong | None:
         return None if _is_bound(argument, whole) else ("", f"takes {kind}, or `{{min: …, max: …}}`")
     if not argument or not argument.keys() <= {"min", "max"}:
         return "", f"takes {kind}, or `{{min: …, max: …}}`"
-    wrong = next((name for name, each in argument.items() if not _is_bound(each, whole)), None)
+    wrong = next((name for name, bound in argument.items() if not _is_bound(bound, whole)), None)
     if wrong is not None:
         return f"/{wrong}", f"needs {kind} that is not negative"
     bounds = cast("Mapping[str, float]", argument)
@@ -240,7 +240,7 @@ def _a_list(argument: Value) -> Wrong | None:
 def _key(value: Value) -> str:
     """Return a text by which values sort, the same for values that are the same."""
     if isinstance(value, dict):
-        return "{" + ",".join(sorted(f"{json.dumps(name)}:{_key(each)}" for name, each in value.items())) + "}"
+        return "{" + ",".join(sorted(f"{json.dumps(name)}:{_key(member)}" for name, member in value.items())) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_key, value)) + "]"
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)

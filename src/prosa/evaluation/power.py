@@ -51,14 +51,14 @@ def powers(cases: int, repeats: int, comparisons: int) -> tuple[Power, ...]:
     least = least_cases(comparisons)
     return tuple(
         Power(
-            each,
-            chance_of_verdict(cases, repeats, comparisons, each) if cases >= least else None,
+            difference,
+            chance_of_verdict(cases, repeats, comparisons, difference) if cases >= least else None,
             cases,
             repeats,
             comparisons,
             least,
         )
-        for each in DIFFERENCES
+        for difference in DIFFERENCES
     )
 
 
@@ -71,7 +71,7 @@ def chance_of_verdict(cases: int, repeats: int, comparisons: int, difference: fl
     found = 0
     for _ in range(SIMULATED):
         suite = [sum((draw() < high) - (draw() < low) for _ in range(repeats)) for _ in range(cases)]
-        key = tuple(sorted(each for each in suite if each))
+        key = tuple(sorted(change for change in suite if change))
         if key not in known:
             known[key] = _rejects(key, alpha)
         found += known[key]

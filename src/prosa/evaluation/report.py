@@ -341,25 +341,26 @@ def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
     """Compare suites, those of one document together, so that verdicts are adjusted for their number (X34). Raises
     ValueError for two suites that have no case in common."""
     together: dict[str, list[int]] = {}
-    for at, each in enumerate(matched):
-        together.setdefault(each.first.path, []).append(at)
+    for at, match in enumerate(matched):
+        together.setdefault(match.first.path, []).append(at)
     found: dict[int, Compared] = {}
     for places in together.values():
         several = [matched[at].pairs for at in places]
         for at, pairs, comparison in zip(places, several, compare_together(several), strict=True):
-            each = matched[at]
+            match = matched[at]
             measured = [pair for pair in pairs if pair[0].repeats and pair[1].repeats]
             sides = tuple(
-                _side(suite, [pair[side] for pair in measured]) for side, suite in enumerate((each.first, each.second))
+                _side(suite, [pair[side] for pair in measured])
+                for side, suite in enumerate((match.first, match.second))
             )
             found[at] = Compared(
-                each.first.path,
-                each.first.label,
-                each.second.label,
+                match.first.path,
+                match.first.label,
+                match.second.label,
                 comparison,
                 (sides[0], sides[1]),
-                each.reasons,
-                each.skill,
+                match.reasons,
+                match.skill,
             )
     return tuple(found[at] for at in range(len(matched)))
 
@@ -380,5 +381,5 @@ def _spread(values: Sequence[float | None]) -> Spread | None:
     if not known or len(known) < len(values):
         return None
     mean = fsum(known) / len(known)
-    squares = fsum((each - mean) ** 2 for each in known)
+    squares = fsum((number - mean) ** 2 for number in known)
     return Spread(mean, sqrt(squares / (len(known) - 1)) if len(known) > 1 else None)

@@ -84,6 +84,6 @@ def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str
             names = dict.fromkeys((FAILED,) if loaded is None else loaded)
             name = SEVERAL if len(names) > 1 else next(iter(names), NONE)
             row[name] = row.get(name, 0) + 1
-    order = (routing.own, *(each for each in routing.offered if each != routing.own), routing.otherwise)
+    order = (routing.own, *(skill for skill in routing.offered if skill != routing.own), routing.otherwise)
     rows = tuple(ConfusionRow(name, counted[name]) for name in order if name in counted)
     return Confusion(routing.own, routing.offered, rows)

@@ -150,7 +150,7 @@ def _paths(paths: tuple[str, ...] | list[str]) -> str:
 
 
 def _texts(value: Value) -> list[str]:
-    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
 
 
 # ---- mistakes ----

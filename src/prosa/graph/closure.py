@@ -80,17 +80,25 @@ class Closure(Struct, frozen=True, dict=True):
     @property
     def skills(self) -> tuple[Path, ...]:
         """The files of the skills that programs import, each once."""
-        found = (each for program in self.programs.values() for each in program.imports if each.state == "skill")
-        return tuple(dict.fromkeys(each.path for each in found if each.path is not None))
+        found = (
+            imported for program in self.programs.values() for imported in program.imports if imported.state == "skill"
+        )
+        return tuple(dict.fromkeys(imported.path for imported in found if imported.path is not None))
 
     def imported(self, program: LoadedProgram) -> tuple[LoadedProgram, ...]:
         """Return the programs that ``program`` imports and that could be read, in the order it names them."""
-        return tuple(self.programs[each.path] for each in program.imports if each.path in self.programs and each.path)
+        return tuple(
+            self.programs[imported.path]
+            for imported in program.imports
+            if imported.path in self.programs and imported.path
+        )
 
     @cached_property
     def edges(self) -> Mapping[Path, tuple[Path, ...]]:
         """Importing program → imported programs."""
-        return {path: tuple(each.path for each in self.imported(program)) for path, program in self.programs.items()}
+        return {
+            path: tuple(program.path for program in self.imported(program)) for path, program in self.programs.items()
+        }
 
     @cached_property
     def cycles(self) -> tuple[tuple[Path, ...], ...]:
@@ -123,7 +131,7 @@ def load_closure(
     """
     loading = _Loading(files, outside, dict(known or {}))
     given = [path] if isinstance(path, Path) else list(path)
-    roots = tuple(dict.fromkeys(loading.add(each) for each in given))
+    roots = tuple(dict.fromkeys(loading.add(root) for root in given))
     loading.room += len(roots)
     loading.follow_all()
     return Closure(roots, loading.programs)

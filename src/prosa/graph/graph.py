@@ -116,7 +116,7 @@ def derived_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     edges = tuple(edges)
     found = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
     sources = {back.source for _, back in found}
-    known = {(each.source, each.target, each.rel) for each in edges if each.source in sources and each.resolved}
+    known = {(edge.source, edge.target, edge.rel) for edge in edges if edge.source in sources and edge.resolved}
     derived: list[Edge] = []
     for edge, back in found:
         if (back.source, back.target, back.rel) in known:

@@ -175,8 +175,8 @@ def page_sources(path: str, suffix: str) -> list[str]:
     if name in ("", "."):
         return list(_INDEXES)
     stem = name[: len(name) - len(suffix)]
-    sources = [f"{stem}{each}" for each in DOCUMENT_SUFFIXES]
+    sources = [f"{stem}{extension}" for extension in DOCUMENT_SUFFIXES]
     if suffix and posixpath.basename(stem) != "index":
         return sources
     folder = posixpath.dirname(name) if suffix else name
-    return sources + [posixpath.join(folder, each) for each in _INDEXES]
+    return sources + [posixpath.join(folder, index_name) for index_name in _INDEXES]

@@ -52,9 +52,9 @@ def _round(rank: Sequence[float], links: _Links) -> list[float]:
     sums = list(accumulate(map(given.__getitem__, links.sources), initial=0.0))
     upto = [sums[end] for end in links.ends]
     received = map(sub, upto, [0.0, *upto])
-    passed_on = [DAMPING * each for each in received]
+    passed_on = [DAMPING * share for share in received]
     rest = (1 - sum(passed_on)) / len(rank)
-    return [each + rest for each in passed_on]
+    return [share + rest for share in passed_on]
 
 
 def _links(graph: Graph) -> _Links:
@@ -70,4 +70,4 @@ def _links(graph: Graph) -> _Links:
             received[target] += 1
             sent[source] += 1
             sources.append(source)
-    return _Links(sources, list(accumulate(received)), [1 / each if each else 0.0 for each in sent])
+    return _Links(sources, list(accumulate(received)), [1 / total if total else 0.0 for total in sent])

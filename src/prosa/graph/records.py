@@ -90,8 +90,14 @@ def _from_here(target: str, source_path: str, path: str) -> str:
     return posixpath.relpath(target, posixpath.dirname(source_path))
 
 
-def _definition(each: Def, source: SourceText) -> Definition:
-    return Definition(each.kind, each.name, each.span.start, each.span.end, source.lines.line(each.span.start))
+def _definition(definition: Def, source: SourceText) -> Definition:
+    return Definition(
+        definition.kind,
+        definition.name,
+        definition.span.start,
+        definition.span.end,
+        source.lines.line(definition.span.start),
+    )
 
 
 def title_of(reading: DialectReading[object], path: str) -> str:

@@ -276,7 +276,9 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
     if folder:
         ending = f"/{folder.strip('/')}".casefold()
         found = [
-            each for each in found if f"/{compared_name(posixpath.dirname(each.path))}".casefold().endswith(ending)
+            document
+            for document in found
+            if f"/{compared_name(posixpath.dirname(document.path))}".casefold().endswith(ending)
         ]
     return nearest_to(here, found) if len(found) > 1 else found
 
@@ -291,8 +293,8 @@ def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Doc
     number of folders up and down, then by the length of their path."""
     here = folder.split("/") if folder else []
     groups: dict[tuple[int, int], list[Document]] = {}
-    for each in found:
-        groups.setdefault(_way(here, each.path.split("/")[:-1]), []).append(each)
+    for document in found:
+        groups.setdefault(_way(here, document.path.split("/")[:-1]), []).append(document)
     return map(groups.__getitem__, sorted(groups))
 
 
@@ -315,5 +317,5 @@ def _at(folder: str, stem: str, names: Names[Document]) -> Iterator[Document]:
 def _found(tier: Tier, names: Names[Document]) -> Sequence[Document]:
     if len(tier.keys) == 1:
         return names.find(tier.keys[0])
-    by_path = {each.path: each for key in tier.keys for each in names.find(key)}
+    by_path = {document.path: document for key in tier.keys for document in names.find(key)}
     return [by_path[path] for path in sorted(by_path)]

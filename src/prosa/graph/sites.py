@@ -92,11 +92,11 @@ def _roots(nodes: list[str], *, given: bool) -> frozenset[str]:
     indexed = {posixpath.dirname(path) for path in nodes if posixpath.basename(path).lower() in INDEX_NAMES}
     if nodes and (given or not indexed or any("/" not in path for path in nodes)):
         return frozenset(("",))
-    return frozenset(each for each in indexed if _highest(each, indexed) == each)
+    return frozenset(folder for folder in indexed if _highest(folder, indexed) == folder)
 
 
 def _highest(folder: str, indexed: set[str]) -> str:
-    return next(each for each in _folders(f"{folder}/") if each in indexed)
+    return next(parent for parent in _folders(f"{folder}/") if parent in indexed)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -45,8 +45,8 @@ def register(server: SessionServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        gone = {path_of(each.uri) for each in params.event.removed}
-        new = [path for each in params.event.added if (path := path_of(each.uri)) is not None]
+        gone = {path_of(folder.uri) for folder in params.event.removed}
+        new = [path for folder in params.event.added if (path := path_of(folder.uri)) is not None]
         session.set_folders([*(folder for folder in session.folders if folder not in gone), *new])
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
@@ -108,7 +108,7 @@ def watch(server: SessionServer, root: Path) -> None:
     files = _watching(server.client_capabilities)
     if files is None:
         return
-    suffixes = ",".join(each[1:] for each in DOCUMENT_SUFFIXES)
+    suffixes = ",".join(suffix[1:] for suffix in DOCUMENT_SUFFIXES)
     names = ",".join(sorted({*_deciding(server), *EVALS.file_names}))
     comes_and_goes = types.WatchKind.Create | types.WatchKind.Delete
     wanted = [(f"**/*.{{{suffixes}}}", None), (f"**/{{{names}}}", None), ("**/*", comes_and_goes)]

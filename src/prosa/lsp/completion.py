@@ -107,7 +107,7 @@ def _listed(view: View, made: Completions, uri: str, *, shares: bool) -> JsonObj
 
 def _range(where: types.Range) -> JsonObject:
     ends = (("start", where.start), ("end", where.end))
-    return {name: {"line": each.line, "character": each.character} for name, each in ends}
+    return {name: {"line": position.line, "character": position.character} for name, position in ends}
 
 
 def _item(completion: Completion, where: JsonObject, uri: str, *, shares: bool) -> JsonObject:

@@ -81,5 +81,5 @@ def _laid_over(value: Value, base: Value) -> Value:
     ignored."""
     if not isinstance(value, Mapping) or not isinstance(base, Mapping):
         return value
-    said = {key: each for key, each in value.items() if each is not None and key not in OF_EXTENSIONS}
-    return {**base, **{key: _laid_over(each, base.get(key)) for key, each in said.items()}}
+    said = {key: member for key, member in value.items() if member is not None and key not in OF_EXTENSIONS}
+    return {**base, **{key: _laid_over(member, base.get(key)) for key, member in said.items()}}

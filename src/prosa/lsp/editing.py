@@ -62,8 +62,8 @@ def _is_wanted(kind: str, only: Sequence[types.CodeActionKind | str] | None) -> 
     """Return whether a client that wants only some kinds wants this one; a kind stands for all below it."""
     if only is None:
         return True
-    wanted = [each.value if isinstance(each, types.CodeActionKind) else each for each in only]
-    return any(not each or kind == each or kind.startswith(f"{each}.") for each in wanted)
+    wanted = [allowed.value if isinstance(allowed, types.CodeActionKind) else allowed for allowed in only]
+    return any(not allowed or kind == allowed or kind.startswith(f"{allowed}.") for allowed in wanted)
 
 
 def _action(action: Action, view: View) -> types.CodeAction:

@@ -79,15 +79,15 @@ def _register_navigation(server: SessionServer) -> None:
         def found(view: View) -> list[types.LocationLink] | list[types.Location]:
             made = definitions(view.workspace, view.path, view.offset(params.position))
             if not linked:
-                return [view.location(each.name) for each in made]
+                return [view.location(target.name) for target in made]
             return [
                 types.LocationLink(
-                    target_uri=view.uris(each.name.path),
-                    target_range=_range(view, each.whole),
-                    target_selection_range=_range(view, each.name),
-                    origin_selection_range=_range(view, each.origin),
+                    target_uri=view.uris(target.name.path),
+                    target_range=_range(view, target.whole),
+                    target_selection_range=_range(view, target.name),
+                    origin_selection_range=_range(view, target.origin),
                 )
-                for each in made
+                for target in made
             ]
 
         return await session.ask(params.text_document.uri, found)

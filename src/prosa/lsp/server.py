@@ -217,7 +217,7 @@ def _encoding(capabilities: types.ClientCapabilities) -> Encoding:
     """Return the first encoding of the client that is known here, as the library chooses it too."""
     general = capabilities.general
     wanted = (general.position_encodings if general is not None else None) or ()
-    return next((known for each in wanted for known in ENCODINGS if each == known), "utf-16")
+    return next((known for encoding in wanted for known in ENCODINGS if encoding == known), "utf-16")
 
 
 def _pulls(capabilities: types.ClientCapabilities) -> bool:
@@ -245,7 +245,7 @@ def _other_version(configuration: Configuration) -> str:
 
 
 FEATURES: tuple[Callable[[ProsaServer], None], ...] = tuple(
-    each.register for each in (checking, completion, editing, navigation)
+    feature.register for feature in (checking, completion, editing, navigation)
 )
 """Registers the handlers of each feature, once the client has sent its capabilities and settings."""
 

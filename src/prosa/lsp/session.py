@@ -195,11 +195,11 @@ class Session:
 
     def _take_in(self) -> None:
         """Put the texts in place that wait to be judged, so that a question is about what the user sees."""
-        for path, each in [*self._pending.items()]:
-            if self._put.get(path) is not each:
-                self._put[path] = each
-                self.projects.workspace_of(path).put(path, each[0])
-                self._note_version(path, each[1])
+        for path, text in [*self._pending.items()]:
+            if self._put.get(path) is not text:
+                self._put[path] = text
+                self.projects.workspace_of(path).put(path, text[0])
+                self._note_version(path, text[1])
 
     def _note_version(self, path: Path, version: int | None) -> None:
         if version is None:

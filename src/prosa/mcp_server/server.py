@@ -87,7 +87,7 @@ class Answers:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Return the answer of a tool; what goes wrong is an answer too."""
         given = params.arguments or {}
-        tool = next((each for each in READ_TOOLS if each.name == params.name), None)
+        tool = next((candidate for candidate in READ_TOOLS if candidate.name == params.name), None)
         if tool is not None:
             if wrong := argument_problems(tool.parameters, given):
                 return _failed("\n".join(wrong))

@@ -122,7 +122,7 @@ class SkillAnswers(Struct, frozen=True):
         for source in self.sources:
             for skill in source.all():
                 found.setdefault(skill.name, skill)
-        return sorted(found.values(), key=lambda each: each.name)
+        return sorted(found.values(), key=lambda published: published.name)
 
     def _named(self, name: str) -> tuple[Skills, PublishedSkill] | None:
         for source in self.sources:

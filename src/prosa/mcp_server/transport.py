@@ -100,10 +100,10 @@ async def _relay(
 ) -> None:
     """Pass messages on, and refuse other lines, which the library drops: their client waits for an answer."""
     async with messages:
-        async for each in incoming:
-            if not isinstance(each, ValidationError | WrongId):
-                await messages.send(each)
-            elif (answer := refusal(each)) is not None:
+        async for message in incoming:
+            if not isinstance(message, ValidationError | WrongId):
+                await messages.send(message)
+            elif (answer := refusal(message)) is not None:
                 await outgoing.send(SessionMessage(answer))
 
 
@@ -121,7 +121,7 @@ def refusal(error: ValidationError | WrongId) -> JSONRPCError | None:
         code, message, given = PARSE_ERROR, "Parse error", _decoded(line)
     else:
         code, message = INVALID_REQUEST, "Invalid Request"
-        given = next((each["input"] for each in found if each["type"] == "missing"), None)
+        given = next((problem["input"] for problem in found if problem["type"] == "missing"), None)
     fields = given if isinstance(given, dict) else {}
     is_answer = "method" not in fields and bool(fields.keys() & {"result", "error"})
     if is_answer or ("method" in fields and "id" not in fields):

@@ -84,7 +84,7 @@ def require_columns(name: str, columns: Sequence[str]) -> None:
     if len(columns) > MAX_COLUMNS:
         hint = "take the columns that the program needs into a file of their own"
         raise RowsRefused(f"{name}: {len(columns):,} columns, and a table may have {MAX_COLUMNS:,}", hint=hint)
-    twice = next((each for each, count in Counter(columns).items() if count > 1), None)
+    twice = next((column for column, count in Counter(columns).items() if count > 1), None)
     if twice is not None:
         raise RowsRefused(f"{name}: two columns are called {twice!r}")
 
@@ -127,9 +127,9 @@ def _plain(cell: Cell) -> Value:
     if isinstance(cell, str | int | float | bool):
         return cell
     if isinstance(cell, list | tuple):
-        return [_plain(each) if each is not None else None for each in cell]
+        return [_plain(item) if item is not None else None for item in cell]
     if isinstance(cell, dict):
-        return {str(key): None if each is None else _plain(each) for key, each in cell.items()}
+        return {str(key): None if item is None else _plain(item) for key, item in cell.items()}
     return str(cell)
 
 

@@ -109,7 +109,7 @@ class Amount(Struct, frozen=True):
 
     def plus(self, other: Amount, times: int = 1) -> Amount:
         """With so many of another; what has no price is left out."""
-        costs = [each for each in (self.dollars, None if other.dollars is None else other.dollars * times) if each]
+        costs = [cost for cost in (self.dollars, None if other.dollars is None else other.dollars * times) if cost]
         known = self.dollars is not None or other.dollars is not None
         return Amount(
             self.calls + times * other.calls,
@@ -304,7 +304,7 @@ def _p95(values: Iterable[Decimal]) -> Decimal:
 
 
 def _unknown(program: Program, facts: EstimateInputs) -> tuple[str, ...]:
-    names = dict.fromkeys(each.model_name for each in reachable(program))
+    names = dict.fromkeys(reached.model_name for reached in reachable(program))
     return tuple(name for name in names if facts.price(name, Usage(1, 1)) is None)
 
 
@@ -319,11 +319,11 @@ class _Bounds(Struct):
 
     def of(self, program: Program) -> Amount:
         """Return the most that a run of a program takes. Raises `_Boundless`."""
-        for each in _imports_first(program):
-            if id(each) not in self.known:
-                part = self._most_import(each)
-                own = self.own(each)
-                self.known[id(each)] = own.plus(part, self._rounds(each)) if part else own
+        for current in _imports_first(program):
+            if id(current) not in self.known:
+                part = self._most_import(current)
+                own = self.own(current)
+                self.known[id(current)] = own.plus(part, self._rounds(current)) if part else own
         return self.known[id(program)]
 
     def first_most(self) -> Decimal | None:
@@ -339,7 +339,7 @@ class _Bounds(Struct):
         if not program.imports:
             return None
         self.of(program)
-        dearest = max(program.imports, key=lambda each: self.known[id(each)].dollars or Decimal(0))
+        dearest = max(program.imports, key=lambda imported: self.known[id(imported)].dollars or Decimal(0))
         return Part(dearest.name, self._rounds(program), self.known[id(dearest)].dollars)
 
     def own(self, program: Program) -> Amount:
@@ -408,7 +408,7 @@ class _Bounds(Struct):
         return (program.limits.iterations - 1) * program.limits.tool_calls
 
     def _most_import(self, program: Program) -> Amount | None:
-        parts = [self.known[id(each)] for each in program.imports]
+        parts = [self.known[id(imported)] for imported in program.imports]
         if not parts:
             return None
         costs = [part.dollars for part in parts if part.dollars is not None]
@@ -435,13 +435,13 @@ def _imports_first(program: Program) -> list[Program]:
     seen: set[int] = set()
     stack: list[tuple[Program, bool]] = [(program, False)]
     while stack:
-        each, done = stack.pop()
+        current, done = stack.pop()
         if done:
-            order.append(each)
-        elif id(each) not in seen:
-            seen.add(id(each))
-            stack.append((each, True))
-            stack += [(inner, False) for inner in each.imports]
+            order.append(current)
+        elif id(current) not in seen:
+            seen.add(id(current))
+            stack.append((current, True))
+            stack += [(inner, False) for inner in current.imports]
     return order
 
 
@@ -456,7 +456,10 @@ def _calls(program: Program) -> int:
 def _tools_upper(program: Program) -> int:
     """More tokens than the tools of a program have in a request, the built-in one included."""
     tickets = len(program.tickets) * 2 * TOOL_BYTES
-    imports = (json_upper(each.name, each.description, each.input_schema) + 2 * TOOL_BYTES for each in program.imports)
+    imports = (
+        json_upper(imported.name, imported.description, imported.input_schema) + 2 * TOOL_BYTES
+        for imported in program.imports
+    )
     specs = (*(spec for _, spec in skill_specs(program.skills)), *mail_specs(program))
     skills = (json_upper(spec.name, spec.description, spec.parameters) + 2 * TOOL_BYTES for spec in specs)
     servers = (
@@ -486,11 +489,11 @@ def _with_limit(program: Program, name: str, value: int) -> Program | None:
     """Return the program and all its imports with a limit, where that lowers it for one of them."""
     done: dict[int, Program] = {}
     changed = False
-    for each in _imports_first(program):
-        limits, now = each.limits, getattr(each.limits, name)
+    for current in _imports_first(program):
+        limits, now = current.limits, getattr(current.limits, name)
         if now is None or now > value:
-            limits, changed = replace(each.limits, **{name: value}), True
-        done[id(each)] = replace(each, limits=limits, imports=tuple(done[id(inner)] for inner in each.imports))
+            limits, changed = replace(current.limits, **{name: value}), True
+        done[id(current)] = replace(current, limits=limits, imports=tuple(done[id(inner)] for inner in current.imports))
     return done[id(program)] if changed else None
 
 

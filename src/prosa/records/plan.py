@@ -131,12 +131,12 @@ def plan(
     one. ``credentials`` says in words what is sent to MCP servers, by URL; ``refused`` why a run would end before it
     begins. Raises what a run with this input would raise first."""
 
-    def planned(each: Program, input_value: Value, *, has_input: bool) -> Plan:
-        made = _plan(each, input_value, has_input=has_input, service=service, facts=facts, credentials=credentials)
+    def planned(current: Program, input_value: Value, *, has_input: bool) -> Plan:
+        made = _plan(current, input_value, has_input=has_input, service=service, facts=facts, credentials=credentials)
         return replace(made, effects=(f"would end before it starts: {refused}",)) if refused else made
 
     own = planned(program, input_value, has_input=has_input)
-    imports = (planned(each, None, has_input=False) for each in reachable(program)[1:])
+    imports = (planned(reached, None, has_input=False) for reached in reachable(program)[1:])
     first = first_request(program, own.messages) if has_input else None
     return replace(own, imports=tuple(imports), estimate=facts and estimate(program, first, facts))
 
@@ -199,8 +199,11 @@ def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
     tools = [planned(PYTHON_SPEC, "python", "CPython in the WebAssembly sandbox")] if program.python else []
     tools += [planned(spec, kind) for kind, spec in skill_specs(program.skills)]
     tools += [planned(spec, "mail") for spec in mail_specs(program)]
-    imports = ((each, program_tool_spec(each, tool_name(each.name))[0]) for each in program.imports)
-    tools += [planned(ticket_spec(spec) if each.name in program.tickets else spec, "program") for each, spec in imports]
+    imports = ((imported, program_tool_spec(imported, tool_name(imported.name))[0]) for imported in program.imports)
+    tools += [
+        planned(ticket_spec(spec) if imported.name in program.tickets else spec, "program")
+        for imported, spec in imports
+    ]
     for server in program.servers:
         if server.tools is not None and server.waits:
             specs = (server_tool_spec(worded(server.name, tool)) for tool in server.tools)

@@ -59,8 +59,8 @@ class RecordedError(Struct, frozen=True):
 
 
 _ERRORS: Mapping[str, type[RunError]] = {
-    each.__name__: each
-    for each in (
+    error.__name__: error
+    for error in (
         errors.SandboxError,
         errors.SiteError,
         errors.ToolServerError,
@@ -171,7 +171,7 @@ def _message(message: Message) -> SentObject:
 
 def _object(value: Mapping[str, Plain]) -> dict[str, Value]:
     """Return the mapping with what JSON has: an infinite number or NaN becomes its name."""
-    return {str(key): _plain(each) for key, each in value.items()}
+    return {str(key): _plain(member) for key, member in value.items()}
 
 
 def _plain(value: Plain) -> Value:
@@ -179,7 +179,7 @@ def _plain(value: Plain) -> Value:
         return str(value)
     if value is None or isinstance(value, str | int | float):
         return value
-    return _object(value) if isinstance(value, Mapping) else [_plain(each) for each in value]
+    return _object(value) if isinstance(value, Mapping) else [_plain(item) for item in value]
 
 
 # Writing.
@@ -304,7 +304,7 @@ class _Scope:
     def __init__(self, first: RecordedReply, files: _Files) -> None:
         self.first = first.request
         self.files = files
-        self.known = {each["name"]: (each, origin) for each, origin in _tools(first)}
+        self.known = {tool["name"]: (tool, origin) for tool, origin in _tools(first)}
         self.last: tuple[str, Sequence[SentObject]] | None = None
 
     def setup(self, run: Recording | None) -> trace.SetupBlock:
@@ -312,7 +312,7 @@ class _Scope:
         return trace.SetupBlock(
             program=self.first["program"],
             model=self.first["model"],
-            tools=[self._offered(each, origin) for each, origin in self.known.values()],
+            tools=[self._offered(tool, origin) for tool, origin in self.known.values()],
             output=self._format(self.first["output"]),
             parameters=self.first["parameters"],
             chosen_model=run.chosen_model if run else None,
@@ -332,8 +332,8 @@ class _Scope:
         return trace.ModelBlock(
             digest=digest_of(request),
             after=after,
-            messages=[part(trace.WrittenMessage, each) for each in added],
-            changed={str(index): part(trace.WrittenMessage, each) for index, each in changed.items()},
+            messages=[part(trace.WrittenMessage, message) for message in added],
+            changed={str(index): part(trace.WrittenMessage, message) for index, message in changed.items()},
             model=None if request["model"] == first["model"] else request["model"],
             tools=tools,
             output=output,  # type: ignore[arg-type]
@@ -355,18 +355,18 @@ class _Scope:
 
     def _as_before(self, call: RecordedReply) -> bool:
         """Return whether the tools of the setup still mean what they meant there."""
-        return all(self.known.get(each["name"]) == (each, origin) for each, origin in _tools(call))
+        return all(self.known.get(tool["name"]) == (tool, origin) for tool, origin in _tools(call))
 
     def _named(self, call: RecordedReply) -> Iterator[str | trace.WrittenTool]:
-        for each, origin in _tools(call):
-            if self.known.get(each["name"]) == (each, origin):
-                yield each["name"]
+        for tool, origin in _tools(call):
+            if self.known.get(tool["name"]) == (tool, origin):
+                yield tool["name"]
             else:
-                self.known[each["name"]] = each, origin
-                yield self._offered(each, origin)
+                self.known[tool["name"]] = tool, origin
+                yield self._offered(tool, origin)
 
-    def _offered(self, each: SentTool, origin: tuple[str, ...]) -> trace.WrittenTool:
-        return self.files.part(trace.WrittenTool, each, origin=list(origin))
+    def _offered(self, tool: SentTool, origin: tuple[str, ...]) -> trace.WrittenTool:
+        return self.files.part(trace.WrittenTool, tool, origin=list(origin))
 
     def _format(self, output: SentFormat | None) -> trace.WrittenFormat | None:
         return None if output is None else self.files.part(trace.WrittenFormat, output)
@@ -553,7 +553,7 @@ def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content],
             tuple(text_of(attempt, read) for attempt in block.attempts),
             origins if any(origins) else (),
         )
-    results = {path: _result(each, read) for path, each in blocks.items() if isinstance(each, trace.ToolBlock)}
+    results = {path: _result(answer, read) for path, answer in blocks.items() if isinstance(answer, trace.ToolBlock)}
     setup = blocks.get(trace.SETUP)
     if not isinstance(setup, trace.SetupBlock):
         raise ValueError(f"there is no block {trace.SETUP}")

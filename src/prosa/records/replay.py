@@ -88,7 +88,7 @@ _Part: TypeAlias = "Struct | bool | int | float | str | Sequence[_Part] | Mappin
 
 
 def _values(held: Mapping[str, _Part], mark: Mark) -> dict[str, _Part]:
-    return {key: _value(each, mark) for key, each in held.items()}
+    return {key: _value(member, mark) for key, member in held.items()}
 
 
 def _value(value: _Part, mark: Mark) -> _Part:
@@ -98,7 +98,7 @@ def _value(value: _Part, mark: Mark) -> _Part:
         return _marked(value, mark)
     if isinstance(value, Mapping):
         return _values(value, mark)
-    return type(value)(_value(each, mark) for each in value) if isinstance(value, list | tuple) else value
+    return type(value)(_value(item, mark) for item in value) if isinstance(value, list | tuple) else value
 
 
 def _text(text: str, mark: Mark) -> str:
@@ -305,7 +305,7 @@ class Player(Struct):
         """Return what counts of a request."""
         weighed = {**data_of(request)}
         if self.match == "messages":
-            weighed["tools"] = [{"name": each["name"]} for each in request["tools"]]
+            weighed["tools"] = [{"name": tool["name"]} for tool in request["tools"]]
         return weighed
 
     def _more(self, path: str, now: Request) -> str:
@@ -321,7 +321,7 @@ class Player(Struct):
         message = f"{self.name} has no call {path}"
         if self.recording.ended is not None:
             message += f", as the recorded run ended before it: {self.recording.ended}"
-        best = max(self._ordered(), key=lambda each: _likeness(each[1].request, now), default=None)
+        best = max(self._ordered(), key=lambda entry: _likeness(entry[1].request, now), default=None)
         if best is None:
             return ReplayDrift(f"{message}: it has none at all", path, hint=RECORD_AGAIN)
         at, call = best
@@ -333,7 +333,7 @@ class Player(Struct):
         return ReplayDrift(message, path, found.pointer, found.recorded, found.now, nearest=at, hint=RECORD_AGAIN)
 
     def _ordered(self) -> list[tuple[str, RecordedReply]]:
-        return sorted(self.recording.replies.items(), key=lambda each: path_key(each[0]))
+        return sorted(self.recording.replies.items(), key=lambda entry: path_key(entry[0]))
 
 
 def _iteration(path: str) -> int:
@@ -499,7 +499,7 @@ class RecordedServers(Struct, frozen=True):
 
     def _tools(self, server: str) -> list[ServerTool]:
         """Return the tools of a server in its own order: those of the first program that was offered any."""
-        for _, call in sorted(self.recording.replies.items(), key=lambda each: path_key(each[0])):
+        for _, call in sorted(self.recording.replies.items(), key=lambda entry: path_key(entry[0])):
             found = [
                 ServerTool(server, origin[2], tool["description"], tool["parameters"])
                 for tool, origin in zip(call.request["tools"], call.origins, strict=False)

@@ -187,7 +187,7 @@ def stored_attempt(attempt: Attempt, *, full: bool = False) -> tuple[str, str | 
     if len(data) > MOST:
         beginning = data[:MOST].decode("utf-8", "ignore")
         attempt = replace(attempt, output=beginning, cut=Cut(len(data), sha256(data).hexdigest()))
-    graded = tuple(replace(each, reason=each.reason[: MOST // len(attempt.graded)]) for each in attempt.graded)
+    graded = tuple(replace(grade, reason=grade.reason[: MOST // len(attempt.graded)]) for grade in attempt.graded)
     reduced = replace(attempt, graded=graded, steps=(), files=_files(attempt.files, MOST_PICTURES if full else MOST))
     return encode(reduced).decode(), encode(attempt.steps).decode() if full and attempt.steps else None
 

@@ -78,6 +78,6 @@ class TestPlan(Struct, frozen=True):
 
 def _together(spreads: Iterable[Bounds[N]]) -> Bounds[N]:
     known = list(spreads)
-    least = [each.least for each in known if each.least is not None]
-    most = [each.most for each in known if each.most is not None]
+    least = [bounds.least for bounds in known if bounds.least is not None]
+    most = [bounds.most for bounds in known if bounds.most is not None]
     return Bounds(sum(least) if least else None, sum(most) if len(most) == len(known) else None)

@@ -41,14 +41,14 @@ def audit_total(audit: Audit) -> str:
 
 def _found(audit: Audit) -> list[str]:
     lines: list[str] = []
-    paths = [*(each.path for each in audit.cases), *(each.path for each in audit.findings)]
+    paths = [*(case.path for case in audit.cases), *(finding.path for finding in audit.findings)]
     for path in dict.fromkeys(paths):
         lines.append(safe(path))
-        found = [each for each in audit.findings if each.path == path]
+        found = [finding for finding in audit.findings if finding.path == path]
         for finding in found:
             about = f"{short_name(finding.case, MAX_NAME)}: " if finding.case else ""
             lines += wrapped(f"  ✗ {about}{safe(finding.message)}")
-        flagged = {each.case for each in found}
+        flagged = {finding.case for finding in found}
         for case in audit.cases:
             if case.path == path and case.passes_without and case.id not in flagged:
                 lines += wrapped(f"  ~ {short_name(case.id, MAX_NAME)}: passes without the subject")
@@ -64,17 +64,17 @@ def _matrix(audit: Audit) -> list[str]:
         return []
     numbers = [str(at) for at in range(1, len(tried) + 1)]
     lines = [f"which case notices what is missing ({NOTICES}: notices, {MISSES}: does not, blank: could not)"]
-    names = [case.id for case in audit.cases if any(case.id in each.tried for each in tried)]
+    names = [case.id for case in audit.cases if any(case.id in mutant.tried for mutant in tried)]
     lines.append(f"  {' '.join(numbers)}")
     for name in names:
-        cells = (sign(each, name).ljust(len(number)) for each, number in zip(tried, numbers, strict=True))
+        cells = (sign(mutant, name).ljust(len(number)) for mutant, number in zip(tried, numbers, strict=True))
         lines.append(f"  {' '.join(cells)}  {short_name(name, MAX_NAME)}")
-    for number, each in zip(numbers, tried, strict=True):
-        noticed = f"{len(each.noticed_by)} of {count_words(len(each.tried), 'case')}"
-        lines += wrapped(f"  {number}: {safe(each.section)}, about {each.tokens:,} tokens: noticed by {noticed}")
-    for each in audit.mutants:
-        if each.why:
-            lines += wrapped(f"  not tried without {safe(each.section)}: {safe(each.why)}")
+    for number, variant in zip(numbers, tried, strict=True):
+        noticed = f"{len(variant.noticed_by)} of {count_words(len(variant.tried), 'case')}"
+        lines += wrapped(f"  {number}: {safe(variant.section)}, about {variant.tokens:,} tokens: noticed by {noticed}")
+    for variant in audit.mutants:
+        if variant.why:
+            lines += wrapped(f"  not tried without {safe(variant.section)}: {safe(variant.why)}")
     return lines
 
 
@@ -166,8 +166,8 @@ def _markdown(audit: Audit) -> Iterator[str]:
     for at, mutant in enumerate(audit.mutants, 1):
         cases = count_words(len(mutant.noticed_by), "case")
         yield f"{at}. without {code(mutant.section)}, about {mutant.tokens:,} tokens: noticed by {cases}"
-    yield from (f"\nNo case notices the absence of {code(each)}." for each in audit.unnoticed)
-    yield from (f"\nNot tried: {code(each)}" for each in audit.untried)
+    yield from (f"\nNo case notices the absence of {code(section)}." for section in audit.unnoticed)
+    yield from (f"\nNot tried: {code(section)}" for section in audit.untried)
 
 
 def _page(audit: Audit) -> str:
@@ -184,7 +184,7 @@ def _page(audit: Audit) -> str:
         *listed("Findings", [f"{finding.case or finding.path}: {finding.message}" for finding in audit.findings]),
         "<h2>Cases and mutants</h2>\n<table>\n<tr>" + "".join(cell(head, "th") for head in heads) + "</tr>\n",
         *(
-            "<tr>" + "".join(cell(each) for each in (case.id, _outcome(case), *signs)) + "</tr>\n"
+            "<tr>" + "".join(cell(text) for text in (case.id, _outcome(case), *signs)) + "</tr>\n"
             for case, (_, signs) in rows
         ),
         "</table>\n",

@@ -60,7 +60,7 @@ class _Run(Struct, frozen=True):
 def benchmark_files(shown: ShownTest) -> Iterator[tuple[str, bytes]]:
     """Yield each file of an iteration with its path. Several suites get a folder each."""
     benchmarks = list(_benchmarks(shown))
-    folders = file_names([each.name for each in benchmarks])
+    folders = file_names([benchmark.name for benchmark in benchmarks])
     for benchmark, folder in zip(benchmarks, folders, strict=True):
         before = f"{folder}/" if len(benchmarks) > 1 else ""
         yield from ((before + path, content) for path, content in _files(benchmark, shown))
@@ -91,8 +91,8 @@ def _files(benchmark: _Benchmark, shown: ShownTest) -> Iterator[tuple[str, bytes
     cases = benchmark.cases
     runs: list[Plain] = []
     notes: list[str] = []
-    sides = [(name, {each.case.name: each for each in suite.cases}) for name, suite in benchmark.sides]
-    folders = eval_folders([each.name for each in cases])
+    sides = [(name, {case.case.name: case for case in suite.cases}) for name, suite in benchmark.sides]
+    folders = eval_folders([case.name for case in cases])
     for number, (case, folder) in enumerate(zip(cases, folders, strict=True), start=1):
         about: dict[str, Plain] = {
             "eval_id": number,
@@ -121,7 +121,7 @@ def _side_files(folder: str, case: CaseReport) -> Iterator[tuple[str, bytes]]:
         for name, (_, content) in zip(file_names([name for name, _ in contents], dots=True), contents, strict=True):
             yield f"{folder}/outputs/{before}{name}", content
     yield f"{folder}/grading.json", _json(_together(runs, case))
-    yield f"{folder}/timing.json", _json(_timing([each.attempt for each in runs]))
+    yield f"{folder}/timing.json", _json(_timing([run.attempt for run in runs]))
     for run in runs:
         yield f"{folder}/run-{run.number}/grading.json", _json(_grading(run))
         yield f"{folder}/run-{run.number}/timing.json", _json(_timing([run.attempt]))
@@ -213,7 +213,7 @@ def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Plain]:
         for run in runs
         for expectation in run.expectations
     ]
-    passed = sum(each["passed"] is True for each in found)
+    passed = sum(expectation["passed"] is True for expectation in found)
     summary: dict[str, Plain] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
     if runs:
         summary["pass_rate"] = round(sum(run.attempt.passed for run in runs) / len(runs), PLACES)
@@ -232,7 +232,7 @@ def _timing(attempts: Sequence[Attempt]) -> dict[str, Plain]:
 
 def _mean(values: Iterable[float | None]) -> float | None:
     known = list(values)
-    numbers = [each for each in known if each is not None]
+    numbers = [number for number in known if number is not None]
     return fsum(numbers) / len(numbers) if numbers and len(numbers) == len(known) else None
 
 
@@ -408,7 +408,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 def _spread(values: Sequence[float]) -> dict[str, float]:
     deviation = stdev(values) if len(values) > 1 else 0.0
     found = {"mean": fsum(values) / len(values), "stddev": deviation, "min": min(values), "max": max(values)}
-    return {key: round(each, PLACES) for key, each in found.items()}
+    return {key: round(statistic, PLACES) for key, statistic in found.items()}
 
 
 def _notes(case: CaseReport, configuration: str) -> Iterator[str]:

@@ -86,7 +86,7 @@ def _asked(tool_calls: int) -> str:
 
 
 def _shown(text: str, most: int) -> str:
-    one_line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    one_line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return one_line if len(one_line) <= most else f"{one_line[: most - 1]}…"
 
 

@@ -292,7 +292,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str
     by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
     for diagnostic in diagnostics:
         by_path.setdefault(diagnostic.path, []).append(diagnostic)
-    failures = sum(each.severity is Severity.ERROR for each in diagnostics)
+    failures = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
     tests = sum(len(found) or 1 for found in by_path.values())
     head = f'<testsuites name="prosa check" tests="{tests}" failures="{failures}" errors="0">'
     lines = [line for path, found in by_path.items() for line in _suite(path, found)]
@@ -300,7 +300,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str
 
 
 def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
-    failures = sum(each.severity is Severity.ERROR for each in found)
+    failures = sum(diagnostic.severity is Severity.ERROR for diagnostic in found)
     name = attribute(path)
     yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
     if not found:

@@ -27,7 +27,7 @@ def _lines(view: HostView) -> Iterator[str]:
         if file.loaded == "start":
             yield f"\n--- {_about(file)}"
             yield file.text
-    rest = [each for each in view.files if each.loaded != "start"]
+    rest = [file for file in view.files if file.loaded != "start"]
     if rest:
         yield ""
     for file in rest:

@@ -116,7 +116,7 @@ def _tree(root: str, below: Mapping[str, list[Reached]], nodes: Nodes, shown: Sh
         at = _at(_path(step.edge.source, nodes), step.edge, shown)
         yield f"{indent}{'└─' if last else '├─'} {_what(step.edge)}", _title(step.node, nodes), at
         deeper = indent + ("   " if last else "│  ")
-        waiting += [(each, deeper, end) for each, end in _marked(below.get(step.node, ()))]
+        waiting += [(child, deeper, end) for child, end in _marked(below.get(step.node, ()))]
 
 
 def _marked(steps: Sequence[Reached]) -> list[tuple[Reached, bool]]:

@@ -68,9 +68,9 @@ class ShownFacts(Struct, frozen=True):
             "path": self.path,
             "dialect": self.own["dialect"],
             "front_matter": self.front_matter,
-            **({"lent": {name: each.as_dict() for name, each in self.inherited.items()}} if self.inherited else {}),
+            **({"lent": {name: field.as_dict() for name, field in self.inherited.items()}} if self.inherited else {}),
             "diagnostics": [diagnostic_object(diagnostic) for diagnostic in self.diagnostics],
-            **{key: finite(each) for key, each in self.own.items()},
+            **{key: finite(value) for key, value in self.own.items()},
         }
 
 
@@ -116,9 +116,9 @@ def _fields_of(fields: Mapping[str, Value] | None, shown: ShownFacts, without: S
     for key, value in (fields or {}).items():
         if key not in without:
             yield _Row(key, _value(value))
-    for key, each in shown.inherited.items():
-        by = f"  (inherited from {each.by})"
-        yield _Row(key, _shown(_value(each.value), MAX_VALUE - len(by)) + by)
+    for key, field in shown.inherited.items():
+        by = f"  (inherited from {field.by})"
+        yield _Row(key, _shown(_value(field.value), MAX_VALUE - len(by)) + by)
 
 
 def _structure(name: DialectName, structure: Structure) -> Iterator[_Row]:
@@ -130,8 +130,8 @@ def _structure(name: DialectName, structure: Structure) -> Iterator[_Row]:
 
 def _context(facts: shapes.ContextFacts, shown: ShownFacts) -> Iterator[_Row]:
     yield from _fields(shown)
-    yield from _list("read by", [f"{each['host']} ({each['kind']}, {each['loaded']})" for each in facts["hosts"]])
-    yield from _list("imports", [f"{each['path']}, line {each['line']}" for each in facts["imports"]])
+    yield from _list("read by", [f"{host['host']} ({host['kind']}, {host['loaded']})" for host in facts["hosts"]])
+    yield from _list("imports", [f"{imported['path']}, line {imported['line']}" for imported in facts["imports"]])
     yield from _list("skills", facts["skills"])
 
 
@@ -185,7 +185,7 @@ def _type(schema: Value, references: References, depth: int = 0) -> str:
         return f"array of {_type(items, references, depth + 1)}"
     if found is None:
         return " or ".join(accepted_types(schema, references)) or "anything"
-    return " or ".join(str(each) for each in found) if isinstance(found, list) else str(found)
+    return " or ".join(str(option) for option in found) if isinstance(found, list) else str(found)
 
 
 def _server(server: shapes.Server) -> str:
@@ -197,7 +197,7 @@ def _magi(facts: shapes.MagiFacts, shown: ShownFacts) -> Iterator[_Row]:
     yield from _fields(shown)
     states: dict[str | None, str] = {region["script-id"]: region["state"] for region in facts["regions"]}
     yield from _list("scripts", [_script(script, states) for script in facts["scripts"]])
-    yield from _list("relationships", [_relationship(each) for each in facts["relationships"]])
+    yield from _list("relationships", [_relationship(relationship) for relationship in facts["relationships"]])
     yield from _list("results", [_region(region) for region in facts["regions"]])
 
 
@@ -213,33 +213,35 @@ def _script(script: shapes.ScriptBlock, states: Mapping[str | None, str]) -> str
     return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
 
 
-def _relationship(each: shapes.FootnoteRelationship) -> str:
-    data = each["data"]
+def _relationship(entry: shapes.FootnoteRelationship) -> str:
+    data = entry["data"]
     target = data.get("doc-id") or data.get("source-url") or "nothing"
     more = [str(data["rel-strength"])] if "rel-strength" in data else []
     more += ["both ways"] if data.get("bi-directional") is True else []
-    more += [] if each["referenced_at"] else ["nothing refers to it"]
+    more += [] if entry["referenced_at"] else ["nothing refers to it"]
     said = f" ({', '.join(more)})" if more else ""
-    return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
+    return f"[^{entry['ref']}], line {entry['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
 
 
 def _mda(facts: shapes.MdaFacts, shown: ShownFacts) -> Iterator[_Row]:
     below = ("metadata", "requires", "depends-on", "relationships", "integrity", "signatures")
     yield from _fields(shown, without=below)
     yield from _list("requires", [f"{name}: {_inline(value)}" for name, value in facts["requires"].items()])
-    yield from _list("depends on", [f"{each['name']} {each['range']}" for each in facts["depends_on"]])
-    yield from _list("relationships", [_related(each) for each in facts["relationships"]])
+    yield from _list("depends on", [f"{need['name']} {need['range']}" for need in facts["depends_on"]])
+    yield from _list("relationships", [_related(relationship) for relationship in facts["relationships"]])
     if (integrity := facts["integrity"]) is not None:
         matches = integrity["matches"]
         state = "not computed" if matches is None else "matches" if matches else "does not match"
         yield _Row("integrity", f"{state}: {integrity.get('digest')}")
-    said = (f"{each['signer']}, key {each['key_id']}: {each['state']}" for each in facts["signatures"])
+    said = (
+        f"{signature['signer']}, key {signature['key_id']}: {signature['state']}" for signature in facts["signatures"]
+    )
     yield from _list("signatures", [*said])
 
 
-def _related(each: shapes.ListedRelationship) -> str:
-    data = each["data"]
-    place = f"[^{each['ref']}], line {each['line']}" if each["ref"] is not None else f"line {each['line']}"
+def _related(entry: shapes.ListedRelationship) -> str:
+    data = entry["data"]
+    place = f"[^{entry['ref']}], line {entry['line']}" if entry["ref"] is not None else f"line {entry['line']}"
     return f"{place}: {data.get('rel-type')} {data.get('doc-id')}: {data.get('rel-desc', '')}"
 
 
@@ -259,18 +261,18 @@ def _record(facts: shapes.YmjFacts, shown: ShownFacts) -> Iterator[_Row]:
     yield from _fields_of(facts["header"], shown, ("attachments",))
     footer = facts["footer"] or {}
     yield from _footer(footer)
-    yield from _list("attachments", [_attachment(each) for each in facts["attachments"]])
+    yield from _list("attachments", [_attachment(attachment) for attachment in facts["attachments"]])
     yield from _payload(facts["payload"])
-    yield from _list("calls", [_call(each) for each in facts.get("calls", ())])
-    yield from _list("wikilinks", [f"[[{each['target']}]], line {each['line']}" for each in facts["wikilinks"]])
+    yield from _list("calls", [_call(call) for call in facts.get("calls", ())])
+    yield from _list("wikilinks", [f"[[{link['target']}]], line {link['line']}" for link in facts["wikilinks"]])
     yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
 
 
-def _call(each: shapes.RecordedCall) -> str:
+def _call(call: shapes.RecordedCall) -> str:
     """Return a call of a recording: its path, who answered, its tokens, what came of it."""
-    used = f", {each['input_tokens']} → {each['output_tokens']} tokens" if each["kind"] == "model" else ""
-    where = f" in {each['program']}" if "/" in each["path"] else ""
-    return f"{each['path']} {each['name']}{where}{used}, line {each['line']}: {each['said']}"
+    used = f", {call['input_tokens']} → {call['output_tokens']} tokens" if call["kind"] == "model" else ""
+    where = f" in {call['program']}" if "/" in call["path"] else ""
+    return f"{call['path']} {call['name']}{where}{used}, line {call['line']}: {call['said']}"
 
 
 def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
@@ -289,21 +291,25 @@ def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
     graph = ops.get("graph")
     edges = graph.get("edges") if isinstance(graph, dict) else None
     found = [edge for edge in edges if isinstance(edge, dict)] if isinstance(edges, list) else []
-    yield from _list("edges", [f"{each.get('type')} {each.get('to')}" for each in found])
+    yield from _list("edges", [f"{edge.get('type')} {edge.get('to')}" for edge in found])
 
 
 def _value(value: Value) -> str:
     """Return a text as it is, texts in a row, anything else as JSON."""
-    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return ", ".join(map(str, value))
     return value if isinstance(value, str) else dump(value)
 
 
-def _attachment(each: shapes.AttachmentFacts) -> str:
-    said = [str(each["note"])] if each["note"] else []
-    said += ["with its hash" if each["sha256"] else "without a hash"]
-    said += [f"{name} {_value(each[name])}" for name in ("select", "transform", "cache", "auth_ref") if each[name]]
-    return f"{each['uri'] or '(no uri)'}: {', '.join(said)}"
+def _attachment(attachment: shapes.AttachmentFacts) -> str:
+    said = [str(attachment["note"])] if attachment["note"] else []
+    said += ["with its hash" if attachment["sha256"] else "without a hash"]
+    said += [
+        f"{name} {_value(attachment[name])}"
+        for name in ("select", "transform", "cache", "auth_ref")
+        if attachment[name]
+    ]
+    return f"{attachment['uri'] or '(no uri)'}: {', '.join(said)}"
 
 
 def _payload(payload: shapes.PayloadContent | None) -> Iterator[_Row]:
@@ -324,15 +330,19 @@ def _chat(facts: shapes.PraptiFacts, shown: ShownFacts) -> Iterator[_Row]:
     if shown.front_matter:
         yield from _fields(shown)
     yield from _list(
-        "settings", [f"{each['key']} = {dump(each['value'])}, line {each['line']}" for each in facts["assignments"]]
+        "settings",
+        [
+            f"{assignment['key']} = {dump(assignment['value'])}, line {assignment['line']}"
+            for assignment in facts["assignments"]
+        ],
     )
-    actions = [each for message in facts["messages"] for each in message["config"] if each["kind"] == "action"]
+    actions = [line for message in facts["messages"] for line in message["config"] if line["kind"] == "action"]
     yield from _list(
         "commands", [f"{action['raw'].strip()}, line {action['line']}" for action in actions if not action["disabled"]]
     )
     sent = frozenset(facts["sent"])
-    spoken = [(at, each) for at, each in enumerate(facts["messages"]) if each["line"]]
-    yield from _list("messages", [_message(each, sent=at in sent) for at, each in spoken])
+    spoken = [(at, message) for at, message in enumerate(facts["messages"]) if message["line"]]
+    yield from _list("messages", [_message(message, sent=at in sent) for at, message in spoken])
     yield _Row("sent", f"{len(sent)} of {len(spoken)}")
 
 
@@ -348,13 +358,13 @@ def _node(facts: shapes.MdhFacts, shown: ShownFacts) -> Iterator[_Row]:
     yield from _fields(shown, without=("links", "actions", "action"))
     if facts["md_url"]:
         yield _Row("url", facts["md_url"])
-    yield from _list("links", [_link(each) for each in facts["links"]])
-    yield from _list("in the text", [f"{each['href']}, line {each['line']}" for each in facts["inline_links"]])
-    yield from _list("actions", [line for each in facts["actions"] for line in _action(each)])
+    yield from _list("links", [_link(link) for link in facts["links"]])
+    yield from _list("in the text", [f"{link['href']}, line {link['line']}" for link in facts["inline_links"]])
+    yield from _list("actions", [line for action in facts["actions"] for line in _action(action)])
 
 
-def _link(each: shapes.NodeLink) -> str:
-    return f"{each['rel'] or 'link'} {each.get('href') or each['target'] or 'nothing'}, line {each['line']}"
+def _link(link: shapes.NodeLink) -> str:
+    return f"{link['rel'] or 'link'} {link.get('href') or link['target'] or 'nothing'}, line {link['line']}"
 
 
 def _action(action: Mapping[str, Value]) -> Iterator[str]:
@@ -386,27 +396,27 @@ def _skill(facts: shapes.SkillFacts, shown: ShownFacts) -> Iterator[_Row]:
         yield _Row("name", facts["name"] or "(none)")
         yield _Row("description", facts["description"] or "(none)")
     yield from _list("tools", facts["allowed_tools"])
-    yield from _list("parameters", [_parameter(each) for each in facts["parameters"]])
+    yield from _list("parameters", [_parameter(parameter) for parameter in facts["parameters"]])
     yield from _reaches(facts.get("reaches", ()))
 
 
 def _reaches(found: Sequence[shapes.ReachLine]) -> Iterator[_Row]:
     """Yield what scripts reach: for each target and file the names, with their lines."""
-    for target in sorted({each["target"] for each in found}):
+    for target in sorted({reach["target"] for reach in found}):
         by_path: dict[str, dict[str, list[str]]] = {}
-        for each in found:
-            if each["target"] == target:
-                name = each["name"] if each["method"] == "ast" else f"{each['name']} (pattern)"
-                by_path.setdefault(each["path"], {}).setdefault(name, []).append(str(each["line"]))
+        for reach in found:
+            if reach["target"] == target:
+                name = reach["name"] if reach["method"] == "ast" else f"{reach['name']} (pattern)"
+                by_path.setdefault(reach["path"], {}).setdefault(name, []).append(str(reach["line"]))
         lines = (
             f"{path}:{', '.join(places)}  {name}" for path, names in by_path.items() for name, places in names.items()
         )
         yield from _list(target, list(lines))
 
 
-def _parameter(each: shapes.SkillParameter) -> str:
-    optional = "" if each["required"] else ", optional"
-    return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
+def _parameter(parameter: shapes.SkillParameter) -> str:
+    optional = "" if parameter["required"] else ", optional"
+    return f"{parameter['name']}{optional}, line {parameter['line']}: {parameter['description'] or ''}"
 
 
 def _suite(facts: shapes.TestFacts) -> Iterator[_Row]:
@@ -416,12 +426,12 @@ def _suite(facts: shapes.TestFacts) -> Iterator[_Row]:
     for name, path in (("rows", facts["rows"]), ("grader", facts["grader"])):
         if path:
             yield _Row(name, path)
-    yield from _list("cases", [_case(each) for each in facts["cases"]])
+    yield from _list("cases", [_case(case) for case in facts["cases"]])
 
 
-def _case(each: shapes.TestCase) -> str:
-    said = [name for name in ("expect", "run", "grade") if name in each]
-    return f"{each['name']}, line {each['line']}: {', '.join(said) or 'any answer'}"
+def _case(case: shapes.TestCase) -> str:
+    said = [name for name in ("expect", "run", "grade") if name in case]
+    return f"{case['name']}, line {case['line']}: {', '.join(said) or 'any answer'}"
 
 
 def _evals(facts: shapes.EvalsFacts) -> Iterator[_Row]:
@@ -429,19 +439,19 @@ def _evals(facts: shapes.EvalsFacts) -> Iterator[_Row]:
     if facts["evals"]:
         yield _Row("repeats", f"{facts['repeat'] or 1}, required: {facts['require']}")
     yield from _list("models", facts["models"])
-    yield from _list("cases", [_tried(each) for each in facts["evals"]])
-    yield from _list("requests", [_request(each) for each in facts["queries"]])
+    yield from _list("cases", [_tried(case) for case in facts["evals"]])
+    yield from _list("requests", [_request(query) for query in facts["queries"]])
 
 
-def _tried(each: shapes.SkillCase) -> str:
-    decided, graded = len(each["decided"]), len(each["graded"])
+def _tried(case: shapes.SkillCase) -> str:
+    decided, graded = len(case["decided"]), len(case["graded"])
     said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
-    return f"{each['name']}, line {each['line']}: {', '.join(filter(None, said)) or 'any answer'}"
+    return f"{case['name']}, line {case['line']}: {', '.join(filter(None, said)) or 'any answer'}"
 
 
-def _request(each: shapes.TriggerQuery) -> str:
-    belongs = each.get("expected_skill")
-    return f"{'yes' if each['should_trigger'] else f'no, {belongs}' if belongs else 'no'}: {each['query']}"
+def _request(query: shapes.TriggerQuery) -> str:
+    belongs = query.get("expected_skill")
+    return f"{'yes' if query['should_trigger'] else f'no, {belongs}' if belongs else 'no'}: {query['query']}"
 
 
 def _of_dialect(facts: DialectFacts, shown: ShownFacts) -> Iterator[_Row]:

@@ -34,7 +34,7 @@ def _lines(plan: Plan) -> list[str]:
     lines = [safe(f"{plan.program} ({plan.file}) with {plan.model_name}"), "", "effects:"]
     lines += [f"{INDENT}- {safe(effect)}" for effect in plan.effects]
     if plan.unavailable:
-        lines += ["", "requirements that are not met here:", *(f"{INDENT}- {safe(each)}" for each in plan.unavailable)]
+        lines += ["", "requirements that are not met here:", *(f"{INDENT}- {safe(need)}" for need in plan.unavailable)]
     lines += ["", *_tools(plan)]
     lines += ["", f"limits: {_limits(plan)}"]
     if plan.form != "json":
@@ -148,8 +148,8 @@ def _bounds(estimate: EstimateData, most: AmountData, own: AmountData) -> Iterat
     calls = f"{own['calls']:,} call{'' if own['calls'] == 1 else 's'}"
     yield f"at most: {calls}{window}, {estimate['output']:,} tokens out in each: {_priced(own['dollars'])}"
     if part and part["times"]:
-        each = part["dollars"]
-        product = "" if each is None else f" × ${_dollars(each)} = ${_dollars(_times(each, part['times']))}"
+        dollars = part["dollars"]
+        product = "" if dollars is None else f" × ${_dollars(dollars)} = ${_dollars(_times(dollars, part['times']))}"
         yield f"+ {part['program']}: {part['times']:,}{product}"
     if lower:
         limit = f"`limits: {{{lower['limit']}: {lower['value']}}}`"
@@ -160,8 +160,8 @@ def _bounds(estimate: EstimateData, most: AmountData, own: AmountData) -> Iterat
         yield f"a call that fails may be billed too, and is tried again up to {estimate['retries']} times"
 
 
-def _times(each: float, times: int) -> float:
-    return float(Decimal(str(each)) * times)
+def _times(dollars: float, times: int) -> float:
+    return float(Decimal(str(dollars)) * times)
 
 
 def _priced(amount: float | None) -> str:

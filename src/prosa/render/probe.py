@@ -112,7 +112,7 @@ def render_probe_junit(report: Report, *, strict: bool = False) -> str:
 def _suite(report: Report, level: Level, fails: tuple[Level, ...]) -> Iterator[str]:
     cases = [finding for finding in report.findings if finding.check.level == level]
     failures = len(report.failed(level)) if level in fails else 0
-    skipped = sum(each.status == "not-applicable" for each in cases)
+    skipped = sum(case.status == "not-applicable" for case in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name="{level}" {counts}>'
     for case in cases:

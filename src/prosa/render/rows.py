@@ -34,7 +34,7 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str
     widths = [max(map(width, column)) for column in zip(names, *cells, strict=True)]
     right = [all(isinstance(row[at], int | float | None) for row in rows) for at in range(len(columns))]
     lines = [_line(row, widths, right) for row in cells]
-    return "\n".join([_line(names, widths, right), "  ".join("─" * each for each in widths), *lines])
+    return "\n".join([_line(names, widths, right), "  ".join("─" * length for length in widths), *lines])
 
 
 def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[dict[str, Value]]:

@@ -50,11 +50,11 @@ _GREEN, _RED, _YELLOW, _RESET = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[
 def tests_text(report: Report, *, color: bool = False) -> str:
     """Return the report for people."""
     blocks = ["\n".join(_suite_lines(suite, color)) for suite in report.suites]
-    if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
+    if needs := [*dict.fromkeys(need for suite in report.suites for need in suite.unavailable)]:
         lines = ["requirements that are not met here:", *(f"  - {safe(need)}" for need in needs)]
         blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if unseen := unseen_facts(report):
-        lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
+        lines = ["not seen, or not held:", *(f"  - {safe(text)}" for text in unseen)]
         blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if report.comparisons:
         lines = [line for comparison in report.comparisons for line in comparison_lines(comparison)]
@@ -100,7 +100,7 @@ def ending_words(report: Report) -> str:
     """Return the outcome of the whole report in words."""
     closed = [suite for suite in report.suites if not suite.passed]
     verdicts = Counter(comparison.comparison.verdict for comparison in report.comparisons)
-    short, lacking = (sum(bool(each.gate.lacking) is said for each in closed) for said in (False, True))
+    short, lacking = (sum(bool(suite.gate.lacking) is said for suite in closed) for said in (False, True))
     failed = [f"{count_words(short, 'suite')} below what is required"] if short else []
     failed += [f"{count_words(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
     unknown = [count_words(lacking, "suite")] if lacking else []
@@ -233,22 +233,22 @@ def _confusion_lines(table: Confusion) -> Iterator[str]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns, more = _columns(table)
     labels = [short_name(column, MAX_LABEL) for column in columns]
-    rows = [short_name(each.expected, MAX_LABEL) for each in table.rows]
-    left = max(width(each) for each in (*rows, "belongs to"))
+    rows = [short_name(row.expected, MAX_LABEL) for row in table.rows]
+    left = max(width(row) for row in (*rows, "belongs to"))
     yield f"  {'belongs to':<{left}}  {'  '.join(labels)}{'  others' if more else ''}  (loaded)"
     for name, row in zip(rows, table.rows, strict=True):
         cells = [f"{row.loaded.get(column, 0):>{width(label)}}" for column, label in zip(columns, labels, strict=True)]
-        others = [f"{sum(row.loaded.get(each, 0) for each in more):>6}"] if more else []
+        others = [f"{sum(row.loaded.get(column, 0) for column in more):>6}"] if more else []
         yield f"  {name}{' ' * (left - width(name))}  {'  '.join((*cells, *others))}"
 
 
 def _columns(table: Confusion) -> tuple[list[str], list[str]]:
     """Return the columns that a terminal has room for, and the others: the skill itself, then what was loaded most."""
-    fixed = [each for each in (table.own, NONE, SEVERAL, FAILED, NOT_MEASURED) if each in table.columns]
+    fixed = [column for column in (table.own, NONE, SEVERAL, FAILED, NOT_MEASURED) if column in table.columns]
     counts = {name: sum(row.loaded.get(name, 0) for row in table.rows) for name in table.columns if name not in fixed}
     most = sorted(counts, key=lambda name: -counts[name])
     room = MAX_WIDTH - MAX_LABEL - 4 - len("  others  (loaded)")
-    room -= sum(width(short_name(each, MAX_LABEL)) + 2 for each in fixed)
+    room -= sum(width(short_name(column, MAX_LABEL)) + 2 for column in fixed)
     kept: list[str] = []
     for name in most:
         room -= width(short_name(name, MAX_LABEL)) + 2
@@ -256,7 +256,7 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
             break
         kept.append(name)
     shown = [column for column in table.columns if column in fixed or column in kept]
-    return shown, [each for each in most if each not in kept]
+    return shown, [column for column in most if column not in kept]
 
 
 def offered_lines(suite: SuiteReport) -> Iterator[str]:
@@ -267,7 +267,7 @@ def offered_lines(suite: SuiteReport) -> Iterator[str]:
     own = suite.routing.own
     facts = [attempt.agent for attempt in attempts if attempt.agent is not None]
     seen = [fact for fact in facts if fact.listed is not None]
-    listed = f"{sum(own in (each.listed or ()) for each in seen)} of {len(seen)}" if seen else "not seen"
+    listed = f"{sum(own in (fact.listed or ()) for fact in seen)} of {len(seen)}" if seen else "not seen"
     yield f"  not offered  {sum(attempt.outcome == 'not offered' for attempt in attempts)} of {len(attempts)}"
     yield f"  listed {listed}, loaded {sum(own in fact.loaded for fact in facts)} of {len(facts)}"
 
@@ -415,7 +415,7 @@ def tests_jsonl(report: Report) -> str:
     """Return one line for each case of each suite, then one for each confusion table and for each comparison."""
     lines = [dump(_case_object(suite, at, case)) for suite in report.suites for at, case in enumerate(suite.cases)]
     routed = (suite for suite in report.suites if suite.routing is not None)
-    lines += [dump({"path": each.path, "routing": _routing_object(each)}) for each in routed]
+    lines += [dump({"path": suite.path, "routing": _routing_object(suite)}) for suite in routed]
     return "\n".join((*lines, *(dump(_comparison_object(comparison)) for comparison in report.comparisons)))
 
 

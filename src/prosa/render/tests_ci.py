@@ -129,12 +129,12 @@ def _place(suite: SuiteReport) -> str:
 
 
 def _junit_case(place: str, name: str, properties: dict[str, str], verdict: _Verdict | None, why: str) -> Iterator[str]:
-    failures, errors = (int(verdict is not None and verdict.element == each) for each in ("failure", "error"))
+    failures, errors = (int(verdict is not None and verdict.element == element) for element in ("failure", "error"))
     place = attribute(place)
     yield f'  <testsuite name={place} tests="1" failures="{failures}" errors="{errors}">'
     if properties:
-        each = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
-        yield f"    <properties>{each}</properties>"
+        tags = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
+        yield f"    <properties>{tags}</properties>"
     if verdict is not None:
         yield f"    <testcase name={attribute(name)} classname={place}>"
         head = f"{verdict.element} message={attribute(verdict.message)} type={attribute(verdict.kind)}"
@@ -159,7 +159,7 @@ def tests_github(report: Report) -> str:
     for suite in report.suites:
         for at, case in enumerate(suite.cases):
             if suite.outcome(at) != "passed" and not suite.baseline:
-                why = "\n".join(each.replace("x ", "× ", 1) for each in _often(case)) or "below what is required"
+                why = "\n".join(reason.replace("x ", "× ", 1) for reason in _often(case)) or "below what is required"
                 path, _, line = case.case.place.rpartition(":")
                 lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
         if (verdict := _gate_verdict(suite)) is not None:

@@ -21,7 +21,7 @@ from prosa.site.skills_index import FetchedSkill, SkillEntry, SkillsIndex
 def visit_text(node: SiteNode) -> str:
     """Title, id and type, summary, the body as it is, then the numbered links and the actions."""
     head = [node.title or node.url]
-    head += [" · ".join(each for each in (node.id, node.type, node.url) if each)]
+    head += [" · ".join(text for text in (node.id, node.type, node.url) if text)]
     head += [node.summary] if node.summary else []
     parts = ["\n".join(map(safe, head))]
     body = node.body.strip("\r\n")
@@ -114,7 +114,7 @@ def _mapping(value: Value) -> Mapping[str, Value]:
 
 
 def _names(value: Value) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list) else []
+    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def request_text(request: Request, *, show: bool = False) -> str:

@@ -43,7 +43,7 @@ def analyse_all(
 ) -> list[Analysis]:
     """Analyse many documents, each with its hints. They pass from stage to stage together, as in `open_documents`."""
     readings = open_documents(sources)
-    hints = [each for _, each in sources]
+    hints = [hint for _, hint in sources]
     try:
         return _analysed(readings, hints, files, now)
     except Exception:
@@ -58,11 +58,11 @@ def _analysed(
         Environment(RecordingFiles(files) if files is not None else None, now, agent_place=hint.agents)
         for hint in hints
     ]
-    found = [_problems(*each) for each in zip(readings, environments, strict=True)]
+    found = [_problems(*args) for args in zip(readings, environments, strict=True)]
     names = [anchors(reading.document) for reading in readings]
     links = [local_links(reading.document) for reading in readings]
-    facts = [_facts(*each) for each in zip(readings, names, links, strict=True)]
-    return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
+    facts = [_facts(*args) for args in zip(readings, names, links, strict=True)]
+    return [_analysis(*args) for args in zip(readings, environments, found, facts, strict=True)]
 
 
 def _contained(
@@ -181,8 +181,8 @@ def anchors(document: Document) -> frozenset[str]:
     """Return the valid fragments of the document, `^name` for a block, and `*` if a generator may add more."""
     text = document.source.text
     braces = "{" in text
-    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces and _OWN_SIGN.search(text) else []
-    own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
+    own = [name.replace("\\", "") for name in _OWN_ANCHOR.findall(text)] if braces and _OWN_SIGN.search(text) else []
+    own += [_without_emoji(heading_text) for heading_text in document.heading_texts if ":" in heading_text]
     own += [heading.text for heading in document.headings if "[[" in heading.text] if document.wikilinks else []
     may_label = "=" in text and _LABEL_END in text
     labels = (

@@ -133,8 +133,8 @@ class Analyzer(Struct, frozen=True):
         """Return the analyses of documents as they are passed between processes, including cached ones."""
         fetched = self._fetched(items)
         both = zip((real for real, _ in items), fetched, strict=True)
-        new = self._new([(real, each) for real, each in both if isinstance(each, SourceText)])
-        return [NewAnalysis(None, None, each) if isinstance(each, Analysis) else next(new) for each in fetched]
+        new = self._new([(real, result) for real, result in both if isinstance(result, SourceText)])
+        return [NewAnalysis(None, None, result) if isinstance(result, Analysis) else next(new) for result in fetched]
 
     def _read_all(self, items: Sequence[Item]) -> Iterator[Analysis]:
         from prosa.rules.analyse import analyse
@@ -155,7 +155,7 @@ class Analyzer(Struct, frozen=True):
         rest = [item for item in items if item[0] not in found]
         for some in _at_once(rest):
             found |= self._kept_of(some)
-        missing = [each for each in rest if each[0] not in found]
+        missing = [item for item in rest if item[0] not in found]
         made = self._shared_out(missing) if len(missing) >= ENOUGH else self._made_here(missing)
         found.update(zip((real for real, _ in missing), made, strict=True))
         return [found[real] for real, _ in items]
@@ -216,7 +216,7 @@ class Analyzer(Struct, frozen=True):
         digests = dict(self.store.digests(stamps)) if stamps else {}
         missing = [item for item in items if str(item[0]) not in digests]
         read = dict(zip((real for real, _ in missing), self._texts(missing), strict=True))
-        hashed = {str(real): each.digest for real, each in read.items() if isinstance(each, SourceText)}
+        hashed = {str(real): source.digest for real, source in read.items() if isinstance(source, SourceText)}
         self._remember(stamps, hashed)
         digests |= hashed
         keys = {real: self._key(real, digest) for real, _ in items if (digest := digests.get(str(real)))}
@@ -252,7 +252,7 @@ class Analyzer(Struct, frozen=True):
         if self.read_all is None:
             return [self._text(path) for _, path in items]
         found = self.read_all(path for _, path in items)
-        return [unreadable(each) if isinstance(each, FileProblem) else each for each in found]
+        return [unreadable(source) if isinstance(source, FileProblem) else source for source in found]
 
     def _text(self, path: Path) -> SourceText | Analysis:
         try:

@@ -101,7 +101,7 @@ class KeptFacts(Struct, frozen=True, array_like=True):
             return None
         rest = _Rest(facts.refs, facts.anchors, facts.links, facts.wikilinks)
         try:
-            parts = (Raw(_written(each).encode()) for each in (_extra(facts), rest))
+            parts = (Raw(_written(part).encode()) for part in (_extra(facts), rest))
             kept = cls(stamp, hints, analysis.depends, facts.dialect, facts.defs, *parts)
             _written(kept)
         except NotPlain:
@@ -285,7 +285,7 @@ def _extra(facts: ReadFacts) -> dict[str, Value]:
 def _is_plain(value: _T) -> bool:
     """Return whether JSON preserves a value, except for tuples, which `_frozen` restores."""
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
+        return all(isinstance(key, str) and _is_plain(member) for key, member in value.items())
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
@@ -299,4 +299,4 @@ def _frozen(value: Value) -> Plain:
     """List as the tuples they were."""
     if isinstance(value, list):
         return tuple(map(_frozen, value))
-    return {key: _frozen(each) for key, each in value.items()} if isinstance(value, dict) else value
+    return {key: _frozen(member) for key, member in value.items()} if isinstance(value, dict) else value

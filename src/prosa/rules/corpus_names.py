@@ -147,13 +147,13 @@ class CorpusNames(Struct, eq=False):
         for name, space in self._spaces.items():
             old = dict.fromkeys(_names(name, real, before)) if before is not None else {}
             new = dict.fromkeys(_names(name, real, after)) if after is not None else {}
-            changed.update(Key(name, each) for each in old.keys() ^ new.keys())
+            changed.update(Key(name, changed_name) for changed_name in old.keys() ^ new.keys())
             self._rename(space, NamedDocument(real, real.as_posix()), old, new)
         if before is None or after is None or before.anchors != after.anchors:
             changed.add(real)
         changed.update(self._moved(real, gone=after is None) if before is None or after is None else ())
         text = f" {real.as_posix()}"
-        for question in [each for each in self._derived if _rests_on(each[1], before, after) or each[0].endswith(text)]:
+        for question in [key for key in self._derived if _rests_on(key[1], before, after) or key[0].endswith(text)]:
             changed.add(question)
             del self._derived[question]
         return self._readers.of(changed)
@@ -162,10 +162,10 @@ class CorpusNames(Struct, eq=False):
         """Take in that a file came, went or changed that is no document of the corpus. Return as much as `change`."""
         path = real.as_posix()
         self._places.pop(path, None)
-        inside = [each for each, place in self._places.items() if _begins(path, each, place)]
-        for each in inside:
-            del self._places[each]
-        stale = [each for each in self._derived if each[1] != "inherited"]
+        inside = [folder for folder, place in self._places.items() if _begins(path, folder, place)]
+        for folder in inside:
+            del self._places[folder]
+        stale = [key for key in self._derived if key[1] != "inherited"]
         for question in stale:
             del self._derived[question]
         return self._readers.of({path, *inside, *stale})
@@ -212,7 +212,7 @@ class CorpusNames(Struct, eq=False):
         if any(space.get(name) for name in missing):
             order = {real: at for at, real in enumerate(self.corpus.entries)}
             for name in missing:
-                insort(space.setdefault(name, []), document, key=lambda each: order[each.real])
+                insort(space.setdefault(name, []), document, key=lambda other: order[other.real])
         else:
             space.update((name, [document]) for name in missing)
 
@@ -309,20 +309,24 @@ NO_IDS = 2
 
 def _ids(facts: DocumentFacts) -> list[str]:
     """Return the ids of a document and those that it names, apart from each other, and its dialect."""
-    own = [each.name for each in facts.defs if each.kind == "id"]
+    own = [definition.name for definition in facts.defs if definition.kind == "id"]
     return [facts.dialect, *own, "", *(ref.target for ref in facts.refs if ref.kind == "id")]
 
 
 def _called(facts: DocumentFacts) -> tuple[object, ...]:
     """Return the names of a document, and the types of its relations."""
-    return facts.dialect, [(each.kind, each.name) for each in facts.defs], {(ref.origin, ref.rel) for ref in facts.refs}
+    return (
+        facts.dialect,
+        [(definition.kind, definition.name) for definition in facts.defs],
+        {(ref.origin, ref.rel) for ref in facts.refs},
+    )
 
 
 def _said(facts: DocumentFacts) -> tuple[object, ...]:
     """Return what a file of a host says to be called and to import, and its lines with numbers, without the places."""
     extra = cast("Mapping[str, Sequence[tuple[object, ...]]]", facts.extra)
-    imports, figures = (extra.get(each, ()) for each in ("imports", "figures"))
-    return facts.dialect, extra.get("name", ())[:1], [each[0] for each in imports], [figure[:2] for figure in figures]
+    imports, figures = (extra.get(key, ()) for key in ("imports", "figures"))
+    return facts.dialect, extra.get("name", ())[:1], [item[0] for item in imports], [figure[:2] for figure in figures]
 
 
 def _names(space: str, real: Path, facts: DocumentFacts) -> Iterator[str]:
@@ -333,6 +337,6 @@ def _names(space: str, real: Path, facts: DocumentFacts) -> Iterator[str]:
     elif space == "stem~":
         yield compared_name(real.stem).casefold()
     elif space == "id" or space == f"id@{facts.dialect}":
-        yield from dict.fromkeys(each.name for each in facts.defs if each.kind == "id")
+        yield from dict.fromkeys(definition.name for definition in facts.defs if definition.kind == "id")
     elif facts.defs and space in ("title~", "alias~"):
-        yield from dict.fromkeys(folded(each.name) for each in facts.defs if f"{each.kind}~" == space)
+        yield from dict.fromkeys(folded(definition.name) for definition in facts.defs if f"{definition.kind}~" == space)

@@ -168,8 +168,8 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
-    known = {rule.name: rule for each in seen.values() for rule in each.rules}
-    known |= {rule.name: rule for each in findings for rule in each.rules}
+    known = {rule.name: rule for analysis in seen.values() for rule in analysis.rules}
+    known |= {rule.name: rule for finding in findings for rule in finding.rules}
     diagnostics: list[Diagnostic] = []
     for real, analysis in seen.items():
         if found[real] or analysis.suppressions:
@@ -296,7 +296,7 @@ def _names_others(real: Path, facts: DocumentFacts, files: Files) -> bool:
     """Return whether a document names others by id or stem, has an id that others may share, or an image given by its
     name alone, whose resolution depends on how others are linked (YA21)."""
     named = any(ref.kind in ("id", "stem", "name") for ref in facts.refs)
-    has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
+    has_id = facts.dialect != "markdownlang" and any(definition.kind == "id" for definition in facts.defs)
     if named or has_id or facts.wikilinks:
         return True
     images = (link.target for link in facts.links if link.embedded and link.target and "/" not in link.target)

@@ -161,7 +161,7 @@ def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     taken: list[Span] = []
     edits: set[Edit] = set()
     for diagnostic in sorted(
-        diagnostics, key=lambda each: min((edit.span for edit in _edits(each)), default=each.span)
+        diagnostics, key=lambda item: min((edit.span for edit in _edits(item)), default=item.span)
     ):
         own = _edits(diagnostic)
         new = [edit for edit in own if edit not in edits]

@@ -102,14 +102,14 @@ def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Find
     if (front.fields is None and (front.present or front.problems)) or not front.complete:
         return
     value = to_value(front.fields) if front.fields is not None else {}
-    for each, names in schema.problems_with_names(value):
+    for problem, names in schema.problems_with_names(value):
         if names and front.fields is not None:
-            yield from _unexpected(front.fields, each, names, schema, path)
+            yield from _unexpected(front.fields, problem, names, schema, path)
             continue
-        at_top = not each.pointer or front.fields is None
-        span = front.anchor if at_top or front.fields is None else span_at(front.fields, each.pointer)
-        place = "" if at_top else f"`{_dotted(each.pointer)}`: "
-        yield Finding(f"{place}{each.message}", span, (f"the schema is {path}",))
+        at_top = not problem.pointer or front.fields is None
+        span = front.anchor if at_top or front.fields is None else span_at(front.fields, problem.pointer)
+        place = "" if at_top else f"`{_dotted(problem.pointer)}`: "
+        yield Finding(f"{place}{problem.message}", span, (f"the schema is {path}",))
 
 
 def _unexpected(
@@ -119,7 +119,7 @@ def _unexpected(
     beside = node_at(fields, problem.pointer)
     written = {entry.key.text for entry in beside} if isinstance(beside, Mapping) else set()
     for name in names:
-        guess = nearest(name, [each for each in sorted(_described(schema.raw)) if each not in written])
+        guess = nearest(name, [field for field in sorted(_described(schema.raw)) if field not in written])
         pointer = format_pointer((*parse_pointer(problem.pointer), name))
         message = f"`{shown(_dotted(pointer))}` is not a field that the schema describes"
         notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"the schema is {path}",)
@@ -134,7 +134,7 @@ def _described(schema: Plain, depth: int = 0) -> set[str]:
     inside = schema.values() if isinstance(schema, dict) else schema
     properties = schema.get("properties") if isinstance(schema, dict) else None
     found = set(properties) if isinstance(properties, dict) else set()
-    return found.union(*(_described(each, depth + 1) for each in inside))
+    return found.union(*(_described(subschema, depth + 1) for subschema in inside))
 
 
 def _dotted(pointer: str) -> str:

@@ -38,7 +38,7 @@ def inherited_in(corpus: Corpus, real: Path, reading: DialectReading[object]) ->
     if not found:
         return found
     named = {below_root(corpus, place): facts.path for place, facts in {**corpus.entries, **corpus.metas}.items()}
-    return {name: Inherited(each.value, PurePosixPath(named[each.by])) for name, each in found.items()}
+    return {name: Inherited(field.value, PurePosixPath(named[field.by])) for name, field in found.items()}
 
 
 def below_root(corpus: Corpus, real: Path) -> PurePosixPath:

@@ -57,7 +57,7 @@ def replacement(span: Span, written: str, applicability: Applicability = Applica
 def ends_of(path: str, renames: Sequence[Renamed]) -> Mapping[str, str]:
     """Return every path that a file had after this one, each with the commit that gave it. ``renames`` begin with the
     newest; one follows another only in a later commit."""
-    age = {commit: at for at, commit in enumerate(dict.fromkeys(each.commit for each in renames))}
+    age = {commit: at for at, commit in enumerate(dict.fromkeys(rename.commit for rename in renames))}
     found: dict[str, str] = {}
     at: dict[str, int] = {path: len(age)}
     for rename in reversed(renames):

@@ -119,7 +119,7 @@ class Specification(Struct, frozen=True):
     def judges(self, path: Path) -> bool:
         """Return whether the specification is about the document at a path."""
         name = path.name.lower()
-        return any(name.endswith(each) if each[0] == "." else name == each.lower() for each in self.file_names)
+        return any(name.endswith(entry) if entry[0] == "." else name == entry.lower() for entry in self.file_names)
 
 
 _UNREADABLE = (
@@ -223,7 +223,7 @@ class Profile(Struct, frozen=True):
         if self.settings is None or not self.settings.schemas:
             return ()
         path = self._below_root(real)
-        return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if _fits(glob, path)))
+        return tuple(dict.fromkeys(schema for glob, schema in self.settings.schemas if _fits(glob, path)))
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
         """Return how the document at this real path is checked; ``asked`` is the strictness that the document
@@ -244,7 +244,7 @@ class Profile(Struct, frozen=True):
         by_glob = [settings.strict for settings in matching if settings.strict is not None]
         project = self.settings.strict if self.settings else None
         said = (self.strict, asked, by_glob[-1] if by_glob else None, project)
-        return next((each for each in said if each is not None), False)
+        return next((choice for choice in said if choice is not None), False)
 
     def _matching(self, real: Path) -> tuple[GlobSettings, ...]:
         per_glob = self.settings.per_glob if self.settings else ()

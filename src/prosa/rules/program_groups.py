@@ -68,7 +68,7 @@ def check_groups(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Pro
     found = {group: kept for group in groups if (kept := _kept(group, analyzer)) is not None}
     missing = [group for group in groups if group not in found]
     found |= dict(zip(missing, _checked(missing, analyzer), strict=True))
-    return tuple(each for group in groups for each in found[group])
+    return tuple(result for group in groups for result in found[group])
 
 
 def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[ProgramFindings, ...]:

@@ -33,7 +33,7 @@ def read_project(
         return settings, problems
     readable = tuple(pair for pair in settings.dialects if _is_dialect(pair[1]))
     per_glob = tuple(
-        replace(each, select=_known(each.select), ignore=_known(each.ignore)) for each in settings.per_glob
+        replace(entry, select=_known(entry.select), ignore=_known(entry.ignore)) for entry in settings.per_glob
     )
     known = replace(
         settings, select=_known(settings.select), ignore=_known(settings.ignore), dialects=readable, per_glob=per_glob
@@ -70,9 +70,9 @@ def _mistakes(settings: Settings, text: str, inside: tuple[str, ...]) -> Iterato
 def _named_rules(settings: Settings) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     yield ("select",), settings.select
     yield ("ignore",), settings.ignore
-    for each in settings.per_glob:
-        yield ("per-glob", each.glob, "select"), each.select
-        yield ("per-glob", each.glob, "ignore"), each.ignore
+    for entry in settings.per_glob:
+        yield ("per-glob", entry.glob, "select"), entry.select
+        yield ("per-glob", entry.glob, "ignore"), entry.ignore
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -106,8 +106,8 @@ def nav_span(source: SourceText, entry: str) -> Span:
 
 def _pages(nav: Value) -> Iterator[str]:
     """Yield the paths of files in a `nav`."""
-    for each in nav if isinstance(nav, list | tuple) else ():
-        for entry in each.values() if isinstance(each, Mapping) else (each,):
+    for item in nav if isinstance(nav, list | tuple) else ():
+        for entry in item.values() if isinstance(item, Mapping) else (item,):
             if not isinstance(entry, str):
                 yield from _pages(entry)
             elif "://" not in entry and not entry.endswith("/") and entry != ".":
@@ -144,7 +144,7 @@ def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
     try:
         return SchemaFile(Schema(to_value(reading.node)), (), source)
     except SchemaError:
-        shape = [each for each in check_schema_shape(reading.node) if each.rule == "bad-schema"]
+        shape = [fault for fault in check_schema_shape(reading.node) if fault.rule == "bad-schema"]
         return SchemaFile(None, tuple(_named(shape, "")), source)
 
 

@@ -63,14 +63,14 @@ def program_checks() -> tuple[Bound[ProgramCheck], ...]:
 @cache
 def corpus_checks(dialects: frozenset[DialectName]) -> tuple[Bound[CorpusCheck], ...]:
     """Return the rules of many documents, where there are documents of these dialects."""
-    sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
+    sets = dict.fromkeys(rules for name in sorted(dialects) for rules in _sets_of(name, corpus=True))
     return tuple(bound for rules in sets for bound in _in_order(rules.corpora))
 
 
 @cache
 def among_checks(dialects: frozenset[DialectName]) -> tuple[Bound[AmongCheck], ...]:
     """Return the rules of one document among others, where there are documents of these dialects."""
-    sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
+    sets = dict.fromkeys(rules for name in sorted(dialects) for rules in _sets_of(name, corpus=True))
     return tuple(bound for rules in sets for bound in _in_order(rules.among))
 
 
@@ -137,7 +137,7 @@ def is_selector(text: str) -> bool:
 
 def removed(selector: str) -> Removed | None:
     """Return the removed rule that has this name or code, None where there is none."""
-    return next((each for each in REMOVED if selector == each.name or selector.upper() == each.code), None)
+    return next((rule for rule in REMOVED if selector == rule.name or selector.upper() == rule.code), None)
 
 
 def known_rules(values: Iterable[str]) -> tuple[str, ...]:
@@ -188,4 +188,4 @@ def _sets_of(dialect: DialectName, *, corpus: bool) -> Iterator[RuleSet[object]]
 
 
 def _in_order(bound: Iterable[Bound[_Check]]) -> list[Bound[_Check]]:
-    return sorted(bound, key=lambda each: each.rule.code)
+    return sorted(bound, key=lambda item: item.rule.code)

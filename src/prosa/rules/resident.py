@@ -65,7 +65,7 @@ class ResidentCorpus(Struct, eq=False):
     def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
         """Return the documents at ``paths``, which are all below the root of ``scope``, checked."""
         seen = analyzer.analyses(paths)
-        _share_anchors(each.facts for each in seen.values())
+        _share_anchors(analysis.facts for analysis in seen.values())
         corpus = corpus_of(seen, analyzer, replace(scope, beside=None, metas=None), profile)
         entries = dict(corpus.entries)
         corpus = replace(corpus, entries=entries, names=None)
@@ -86,9 +86,9 @@ class ResidentCorpus(Struct, eq=False):
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self._touch(real)
         changed = {real: self._named(real, path)} if is_document else {}
-        changed |= {each: self._named(each, each) for each in (*self._of_skill(real), *self._readers.of((real,)))}
-        for each, name in changed.items():
-            affected |= self._replace(each, name)
+        changed |= {file: self._named(file, file) for file in (*self._of_skill(real), *self._readers.of((real,)))}
+        for file, name in changed.items():
+            affected |= self._replace(file, name)
         self._renew()
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
 
@@ -161,8 +161,8 @@ class ResidentCorpus(Struct, eq=False):
     def _enter(self, real: Path, facts: DocumentFacts | None) -> None:
         """Enter the document in the corpus, which has those that can be read."""
         before = self._entries.get(real)
-        self._dialects.subtract(each.dialect for each in (before,) if each is not None)
-        self._dialects.update(each.dialect for each in (facts,) if each is not None)
+        self._dialects.subtract(entry.dialect for entry in (before,) if entry is not None)
+        self._dialects.update(entry.dialect for entry in (facts,) if entry is not None)
         if facts is not None and real in self._entries:
             self._entries[real] = facts
         elif facts is not None or real in self._entries:
@@ -227,7 +227,7 @@ class ResidentCorpus(Struct, eq=False):
         """Run the corpus rules whose input changed, and return the documents with findings before or after."""
         touched: set[Path] = set()
         rules = corpus_checks(dialects)
-        for gone in self._whole.keys() - {each.rule.name for each in rules}:
+        for gone in self._whole.keys() - {bound.rule.name for bound in rules}:
             touched.update(self._whole.pop(gone)[1])
         for bound in rules:
             rule = bound.rule
@@ -304,7 +304,7 @@ def _only_moved(before: DocumentFacts | None, after: DocumentFacts | None) -> bo
 
 def _unplaced(facts: DocumentFacts) -> list[object]:
     """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
-    names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
+    names = [replace(item, span=_NOWHERE) for item in (*facts.defs, *facts.refs)]
     links = [[replace(link, start=0, end=0) for link in some] for some in (facts.links, facts.wikilinks)]
     return [facts.path, names, links, facts.anchors, _without_pairs(cast("dict[str, Plain]", facts.extra))]
 
@@ -314,12 +314,12 @@ _NOWHERE = Span(0, 0)
 
 def _without_pairs(value: Plain) -> Plain:
     if isinstance(value, dict):
-        return {key: _without_pairs(each) for key, each in value.items()}
+        return {key: _without_pairs(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return None if len(value) == 2 and all(type(each) is int for each in value) else [*map(_without_pairs, value)]
+        return None if len(value) == 2 and all(type(item) is int for item in value) else [*map(_without_pairs, value)]
     return value
 
 
 def _shape(facts: DocumentFacts) -> tuple[object, ...]:
     """Return what a corpus rule may use of a document of another dialect."""
-    return facts.path, facts.dialect, [each.name for each in facts.defs if each.kind == "id"]
+    return facts.path, facts.dialect, [definition.name for definition in facts.defs if definition.kind == "id"]

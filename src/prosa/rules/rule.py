@@ -295,12 +295,12 @@ def found_by(
 ) -> list[Problem]:
     """Return what some rules find. A rule that fails is a finding itself, and keeps no other from looking."""
     problems: list[Problem] = []
-    for each in bound:
+    for item in bound:
         try:
-            for finding in each.check(*args, **kwargs):
-                problems.append(finding.of(each.rule))  # noqa: PERF401 - also those before a failure
+            for finding in item.check(*args, **kwargs):
+                problems.append(finding.of(item.rule))  # noqa: PERF401 - also those before a failure
         except Exception as error:
-            problems.append(_failed(each.rule, error))
+            problems.append(_failed(item.rule, error))
     return problems
 
 

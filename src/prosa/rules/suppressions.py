@@ -105,7 +105,7 @@ def _names(match: re.Match[str]) -> tuple[tuple[str, Span], ...]:
     """Return the rules named before a colon."""
     start = match.start("rest")
     listed = match["rest"].partition(":")[0]
-    return tuple((each[0], Span(*each.span()).shift(start)) for each in _NAME.finditer(listed))
+    return tuple((name_match[0], Span(*name_match.span()).shift(start)) for name_match in _NAME.finditer(listed))
 
 
 def _alone(source: SourceText, comment: Span, marks: str = _CONTAINER_MARKS) -> bool:
@@ -287,7 +287,7 @@ def _unknown(name: str, span: Span) -> Problem:
 
 def _unused(name: str, span: Span, suppression: Suppression, used: set[Span], source: SourceText) -> Problem:
     """Return the fix removes the name, or the comment when no name of it is of use."""
-    useless = all(each not in used for _, each in suppression.names)
+    useless = all(name_span not in used for _, name_span in suppression.names)
     edit = _without(suppression, source) if useless else _without_name(span, source)
     what = "comment" if useless else "name"
     message = f"nothing to suppress: no `{name}` is found here"

@@ -277,7 +277,7 @@ class Budget(Struct):
         """Return the worst case. Cache hits, which would make it cheaper, are not known in advance."""
         cached = replace(usage, cached_input_tokens=usage.input_tokens)
         written = replace(usage, written_input_tokens=usage.input_tokens)
-        costs = (self.price(model_name, each, service) for each in (usage, cached, written))
+        costs = (self.price(model_name, variant, service) for variant in (usage, cached, written))
         return max(cost for cost in costs if cost is not None)
 
     async def reserve(self, quote: Quote, service: str | None) -> None:

@@ -63,7 +63,7 @@ def result_digest(result: ToolResult) -> str:
 def closure_digests(program: Program) -> tuple[tuple[str, str], ...]:
     """Return the digest of each program that can be reached, under its name: the root first, each once. Limits are
     excluded: a run may continue with others."""
-    return tuple((each.file or each.name, digest_of(_content(each))) for each in reachable(program))
+    return tuple((reached.file or reached.name, digest_of(_content(reached))) for reached in reachable(program))
 
 
 def _content(program: Program) -> tuple[Encodable, ...]:
@@ -74,7 +74,7 @@ def _content(program: Program) -> tuple[Encodable, ...]:
         program.template.text,
         program.input_schema,
         program.output_schema,
-        [each.name for each in program.imports],
+        [imported.name for imported in program.imports],
         [_server(server) for server in program.servers],
         program.sites,
         program.python,

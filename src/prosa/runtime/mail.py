@@ -368,14 +368,14 @@ def _holds(value: Value, part: str) -> bool:
 def _texts(value: Value) -> Iterator[str]:
     stack = [value]
     while stack:
-        each = stack.pop()
-        if isinstance(each, dict):
-            yield from each
-            stack.extend(each.values())
-        elif isinstance(each, list):
-            stack.extend(each)
-        elif each is not None:
-            yield each if isinstance(each, str) else json.dumps(each)
+        item = stack.pop()
+        if isinstance(item, dict):
+            yield from item
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif item is not None:
+            yield item if isinstance(item, str) else json.dumps(item)
 
 
 class Mail(Protocol):

@@ -212,8 +212,8 @@ def _moment(name: str, text: str | None) -> str | None:
 def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:
     """Return as many of the last items of a list as fit, as JSON."""
     texts, size = list[str](), 2
-    for each in reversed(found):
-        text = as_json(each)
+    for item in reversed(found):
+        text = as_json(item)
         size += len(text.encode("utf-8", "surrogatepass")) + 1
         if texts and size > room:
             break

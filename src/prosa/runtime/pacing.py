@@ -271,7 +271,7 @@ class Gate(Struct, eq=False):
 
     def _tokens_left(self, now: float, tokens: int) -> float | None:
         tpm = self.limits.tpm
-        if tpm is None or not self._sent or sum(each[1] for each in self._sent) + tokens <= tpm:
+        if tpm is None or not self._sent or sum(request[1] for request in self._sent) + tokens <= tpm:
             return None
         return max(self._sent[0][0] + WINDOW - now, 0.001)
 

@@ -126,15 +126,15 @@ def reachable(program: Program) -> tuple[Program, ...]:
 
 def with_model(program: Program, model_name: str) -> Program:
     """Return the program and everything it imports with another model (X16); the same program where all have it."""
-    if all(each.model_name == model_name for each in reachable(program)):
+    if all(reached.model_name == model_name for reached in reachable(program)):
         return program
     done: dict[int, Program] = {}
 
-    def changed(each: Program) -> Program:
-        if id(each) not in done:
-            imports = tuple(changed(imported) for imported in each.imports)
-            done[id(each)] = replace(each, model_name=model_name, imports=imports)
-        return done[id(each)]
+    def changed(current: Program) -> Program:
+        if id(current) not in done:
+            imports = tuple(changed(imported) for imported in current.imports)
+            done[id(current)] = replace(current, model_name=model_name, imports=imports)
+        return done[id(current)]
 
     return changed(program)
 

@@ -265,7 +265,7 @@ def _is_circular(references: References) -> bool:
             waiting.append((schema, True))
             target = references.target(schema)
             following = [child for _, child in children(schema)] + ([] if target is None else [target])
-            if any(state.get(id(each)) is False for each in following):
+            if any(state.get(id(child)) is False for child in following):
                 return True
-            waiting += [(each, False) for each in following]
+            waiting += [(child, False) for child in following]
     return False

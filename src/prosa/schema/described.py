@@ -75,7 +75,7 @@ class SchemaView:
                 seen.add(id(schema))
                 found.append(schema)
                 if "not" in schema:
-                    schema = {key: each for key, each in schema.items() if key != "not"}
+                    schema = {key: member for key, member in schema.items() if key != "not"}
                 waiting += in_place(schema, self.references)
         return tuple(found)
 

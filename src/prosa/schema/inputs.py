@@ -49,7 +49,9 @@ class Declared:
     def _take(self, part: Mapping[str, Value]) -> None:
         properties = part.get("properties")
         if isinstance(properties, Mapping):
-            self.properties |= {name: each for name, each in properties.items() if name not in self.properties}
+            self.properties |= {
+                name: subschema for name, subschema in properties.items() if name not in self.properties
+            }
         if isinstance(names := part.get("required"), list):
             self.required |= dict.fromkeys(str(name) for name in names)
         self.patterns = self.patterns or "patternProperties" in part
@@ -70,7 +72,7 @@ def merged(schema: SchemaData, references: References) -> Iterator[Mapping[str, 
         yield current
         inner = [references.target(current), *items_of(current.get("allOf"))]
         for keyword in ("anyOf", "oneOf"):
-            alternatives = [each for each in items_of(current.get(keyword)) if not _is_null(each)]
+            alternatives = [alternative for alternative in items_of(current.get(keyword)) if not _is_null(alternative)]
             inner += alternatives if len(alternatives) == 1 else []
         waiting += reversed(inner)
 
@@ -240,7 +242,7 @@ class _Filling:
         """Return the schema that gives a property its default, unless that default is already being filled in."""
         if not isinstance(declared, Mapping):
             return None
-        source = next((each for each in _applied([declared], None, self.references) if "default" in each), None)
+        source = next((part for part in _applied([declared], None, self.references) if "default" in part), None)
         return None if source is None or id(source) in self.inside else source
 
 
@@ -256,7 +258,7 @@ def _applied(schemas: Schemas, value: Value, references: References) -> Iterator
         yield schema
         inner = [references.target(schema), *items_of(schema.get("allOf"))]
         inner += [_only_alternative(items_of(schema.get(keyword)), value) for keyword in ("anyOf", "oneOf")]
-        waiting += [each for each in reversed(inner) if isinstance(each, Mapping)]
+        waiting += [part for part in reversed(inner) if isinstance(part, Mapping)]
 
 
 def _only_alternative(alternatives: list[Value], value: Value) -> Value | None:
@@ -284,7 +286,7 @@ def _for_property(applied: Schemas, name: str) -> Schemas:
             found.append(properties[name])
         elif "patternProperties" not in schema:
             found.append(schema.get("additionalProperties"))
-    return [each for each in found if isinstance(each, Mapping)]
+    return [part for part in found if isinstance(part, Mapping)]
 
 
 def _for_item(applied: Schemas, index: int) -> Schemas:
@@ -292,7 +294,7 @@ def _for_item(applied: Schemas, index: int) -> Schemas:
     for schema in applied:
         prefix = items_of(schema.get("prefixItems"))
         found.append(prefix[index] if index < len(prefix) else schema.get("items"))
-    return [each for each in found if isinstance(each, Mapping)]
+    return [part for part in found if isinstance(part, Mapping)]
 
 
 # ``KEY=VALUE``, typed by the input schema. Validation comes later.
@@ -384,7 +386,7 @@ def _unknown(name: str, declared: Declared, inside: str) -> str:
     near = nearest(name, declared.properties)
     if near:
         return f"unknown input `{name}`{where}; did you mean `{near}`?"
-    known = listed((f"`{each}`" for each in declared.properties), "and")
+    known = listed((f"`{field}`" for field in declared.properties), "and")
     return f"unknown input `{name}`{where}; expected {'one of ' + known if known else 'none'}"
 
 
@@ -422,7 +424,7 @@ def _one(name: str, text: str, schema: SchemaData, types: tuple[str, ...], refer
         return choice
     if not types:
         return _json_or_text(text)
-    for kind in sorted(types, key=lambda each: _ORDER.index(each) if each in _ORDER else len(_ORDER)):
+    for kind in sorted(types, key=lambda option: _ORDER.index(option) if option in _ORDER else len(_ORDER)):
         value = _read(kind, text)
         if not isinstance(value, _Failed):
             return value

@@ -173,10 +173,13 @@ def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     request for one. Parts left out are validated afterwards, except in `not` and `if`, where less would mean more; a
     schema without any is returned unchanged."""
     found = [*subschemas(schema)]
-    if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in found):
+    if not any(isinstance(subschema, bool) and way[-1] != "additionalProperties" for way, subschema in found):
         return schema
-    turned = (each for way, each in found if not _TURNING.isdisjoint(applicators(way)))
-    if any(isinstance(each, Mapping) and not each.keys().isdisjoint(("$ref", "$dynamicRef")) for each in turned):
+    turned = (subschema for way, subschema in found if not _TURNING.isdisjoint(applicators(way)))
+    if any(
+        isinstance(subschema, Mapping) and not subschema.keys().isdisjoint(("$ref", "$dynamicRef"))
+        for subschema in turned
+    ):
         return _exact(schema)  # a definition may count in both ways
     return _spelled(schema)
 
@@ -194,9 +197,9 @@ def _each_exact(keyword: str, value: Value) -> Value:
     if keyword in ONE_SCHEMA:
         return value if keyword == "additionalProperties" and isinstance(value, bool) else _exact_of(value)
     if keyword in LIST_OF_SCHEMAS and isinstance(value, list):
-        return [_exact_of(each) for each in value]
+        return [_exact_of(item) for item in value]
     if keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
-        return {name: _exact_of(each) for name, each in value.items()}
+        return {name: _exact_of(member) for name, member in value.items()}
     return value
 
 
@@ -215,15 +218,15 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
         elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
             result |= {keyword: {}} if value else {}
         elif keyword in ("anyOf", "oneOf") and isinstance(value, list):
-            result |= {keyword: found} if (found := [_of(each) for each in value if each is not False]) else {}
+            result |= {keyword: found} if (found := [_of(item) for item in value if item is not False]) else {}
         elif keyword in ("properties", "patternProperties") and isinstance(value, Mapping):
-            result[keyword] = {name: _of(each) for name, each in value.items() if each is not False}
+            result[keyword] = {name: _of(member) for name, member in value.items() if member is not False}
         elif keyword == "maxItems" and keyword in result:
             continue
         elif keyword in LIST_OF_SCHEMAS and isinstance(value, list):
-            result[keyword] = [_of(each) for each in value]
+            result[keyword] = [_of(item) for item in value]
         elif keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
-            result[keyword] = {name: _of(each) for name, each in value.items()}
+            result[keyword] = {name: _of(member) for name, member in value.items()}
         elif keyword in _TURNING:
             result[keyword] = _exact_of(value)
         else:

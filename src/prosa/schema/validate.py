@@ -254,12 +254,12 @@ def _check_paths(root: Value) -> None:
 def _check_loops(root: Value, references: References) -> None:
     """Refuse a schema that refers to itself before it descends into the value: it states nothing, and validating with
     it would never end (section 9.4.1)."""
-    mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
-    places = {id(each): parts for parts, each in mappings}
+    mappings = [(parts, subschema) for parts, subschema in subschemas(root) if isinstance(subschema, Mapping)]
+    places = {id(subschema): parts for parts, subschema in mappings}
     done: set[int] = set()
     enclosing: set[int] = set()
     waiting: list[tuple[Mapping[str, Value], Mapping[str, Value] | None]] = [
-        (each, None) for _, each in reversed(mappings)
+        (subschema, None) for _, subschema in reversed(mappings)
     ]
     while waiting:
         schema, parent = waiting.pop()
@@ -278,7 +278,7 @@ def _check_loops(root: Value, references: References) -> None:
 
 
 def _loop(parts: tuple[str | int, ...], schema: Mapping[str, Value]) -> SchemaError:
-    keyword = next((each for each in ("$ref", "$dynamicRef") if each in schema), "")
+    keyword = next((candidate for candidate in ("$ref", "$dynamicRef") if candidate in schema), "")
     named = f"the reference {shown_value(schema[keyword])}" if keyword else "this schema"
     pointer = format_pointer((*parts, keyword) if keyword else parts)
     return SchemaError(pointer, f"{named} leads back to itself before it looks into the value, so it describes nothing")

@@ -130,7 +130,7 @@ class Wrong(Struct, frozen=True):
 def checked(path: Path, raw: Raw, level: Level) -> Valid | Wrong | None:
     """Return the value of a setting, or what is wrong with it; None for an empty table where one is allowed."""
     name = ".".join(path)
-    setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
+    setting = next((candidate for candidate in SETTINGS if _matches(candidate.path, path)), None)
     if level == "project" and (how := _refusal(path, setting)):
         return Wrong("refused-setting", f"a project cannot set `{name}`", how)
     if setting is None:
@@ -168,7 +168,7 @@ def _leaves(tree: dict[str, Raw]) -> Iterator[tuple[Path, Raw]]:
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict) and len(path) < MAX_DEPTH and (value or not path):
-            stack.extend(((*path, _spelled(path, key)), each) for key, each in reversed(value.items()))
+            stack.extend(((*path, _spelled(path, key)), member) for key, member in reversed(value.items()))
         else:
             yield path, value
 
@@ -224,12 +224,12 @@ def _cut(text: str) -> str:
 
 def _fault(raw: Raw) -> str:
     """Return what is wrong with a value, as the end of a sentence that says what it must be."""
-    each = "it" if isinstance(raw, str) else "one of them"
+    subject = "it" if isinstance(raw, str) else "one of them"
     texts = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
     if "" in texts:
-        return f", and {each} is empty"
+        return f", and {subject} is empty"
     if any(isinstance(text, str) and not text.isprintable() for text in texts):
-        return f", and {each} has a line break or a control character: {_shown(raw)}"
+        return f", and {subject} has a line break or a control character: {_shown(raw)}"
     return f", not {_shown(raw)}"
 
 
@@ -340,7 +340,7 @@ def _url(raw: Raw) -> str | None:
 def _signal(raw: Raw) -> str | None:
     """Return a content signal as it is sent (contentsignals.org)."""
     parts = (
-        [[each.strip() for each in part.split("=")] for part in raw.lower().split(",")] if isinstance(raw, str) else []
+        [[part.strip() for part in part.split("=")] for part in raw.lower().split(",")] if isinstance(raw, str) else []
     )
     names = [part[0] for part in parts]
     fits = all(len(part) == 2 and part[0] in SIGNALS and part[1] in ("yes", "no") for part in parts)
@@ -356,7 +356,7 @@ def _variable(raw: Raw) -> str | None:
 
 
 def _texts(raw: Raw) -> tuple[str, ...] | None:
-    fits = isinstance(raw, list) and all(_text(each) for each in raw)
+    fits = isinstance(raw, list) and all(_text(item) for item in raw)
     return tuple(cast("list[str]", raw)) if fits else None
 
 
@@ -364,7 +364,7 @@ def _nav(raw: Raw, depth: int = 4) -> list[Raw] | None:
     """Return a list of paths, or of tables that give titles a path or a list."""
     if not isinstance(raw, list) or not depth:
         return None
-    parts = (part for each in raw for part in (each.values() if isinstance(each, dict) else (each,)))
+    parts = (part for item in raw for part in (item.values() if isinstance(item, dict) else (item,)))
     return raw if all(_nav(part, depth - 1) if isinstance(part, list) else _text(part) for part in parts) else None
 
 

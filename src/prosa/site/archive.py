@@ -161,7 +161,10 @@ def _zip(data: bytes) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(BytesIO(data)) as box:
             members = box.infolist()
-            if len(members) > 2 * MOST_FOREIGN_FILES or sum(each.file_size for each in members) > MOST_FOREIGN_BYTES:
+            if (
+                len(members) > 2 * MOST_FOREIGN_FILES
+                or sum(member.file_size for member in members) > MOST_FOREIGN_BYTES
+            ):
                 raise ArchiveProblem(_TOO_MUCH)
             for member in members:
                 kind = stat.S_IFMT(member.external_attr >> 16)

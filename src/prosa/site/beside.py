@@ -44,8 +44,10 @@ def beside(documents: Mapping[str, Mapping[str, Value]], pages: Collection[str])
     bases = list(islice(_bases(known), MOST_BASES))
     ranked = sorted(documents.items(), key=_rank)
     wanted = {path: tuple(dict.fromkeys(_addresses(path, front))) for path, front in ranked}
-    counted = Counter({base: sum(_page(each, base, known) is not None for each in wanted.values()) for base in bases})
-    base = max(bases, key=lambda each: (counted[each], -len(each)), default="")
+    counted = Counter(
+        {base: sum(_page(addresses, base, known) is not None for addresses in wanted.values()) for base in bases}
+    )
+    base = max(bases, key=lambda candidate: (counted[candidate], -len(candidate)), default="")
     urls: dict[str, str] = {}
     owners: dict[str, str] = {}
     missing: dict[str, str] = {}
@@ -75,7 +77,7 @@ def _bases(pages: frozenset[str]) -> Iterator[str]:
     for page in sorted(pages):
         parts = page.split("/")[:-1]
         found |= {f"{'/'.join(parts[:depth])}/": None for depth in (1, 2) if len(parts) >= depth}
-    yield from sorted(found, key=lambda each: (each.count("/"), each))
+    yield from sorted(found, key=lambda folder: (folder.count("/"), folder))
 
 
 def _page(addresses: Collection[str], base: str, pages: frozenset[str]) -> str | None:
@@ -102,7 +104,7 @@ def _addresses(path: str, front: Mapping[str, Value]) -> Iterator[str]:
     """Yield the addresses that a document may have below the base, the likeliest first: what its front matter says,
     its own path, that without numbers (Docusaurus), and that in small letters with hyphens (Hugo)."""
     folders, name = path.split("/")[:-1], path.rpartition("/")[2].rpartition(".")[0]
-    url, slug, own = (front.get(each) for each in ("url", "slug", "id"))
+    url, slug, own = (front.get(key) for key in ("url", "slug", "id"))
     if isinstance(url, str) and url.startswith("/"):
         yield url
     for change in (_same, _unnumbered, _urlized):

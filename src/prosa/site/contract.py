@@ -169,7 +169,7 @@ class _Reading(Struct, frozen=True):
         value = inside.get(name)
         if value is None:
             return ()
-        if isinstance(value, list | tuple) and all(isinstance(each, str | int) for each in value):
+        if isinstance(value, list | tuple) and all(isinstance(item, str | int) for item in value):
             return tuple(dict.fromkeys(map(str, value)))
         self.add(f"query.{name}", "must be a list of names")
         return ()

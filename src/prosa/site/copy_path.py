@@ -76,7 +76,7 @@ def _is_safe(name: str) -> bool:
         or _OURS.search(name)
     ):
         return False
-    return all(unicodedata.category(each)[0] != "C" for each in name) and not _RESERVED.fullmatch(name)
+    return all(unicodedata.category(char)[0] != "C" for char in name) and not _RESERVED.fullmatch(name)
 
 
 def _named(part: str) -> str:

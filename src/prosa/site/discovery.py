@@ -91,7 +91,7 @@ def api_catalog(base: str, mcp: str, *, described: bool = True) -> dict[str, Val
     sets: list[Value] = [api] if described else []
     if mcp:
         sets.append({"anchor": mcp, "service-desc": [{"href": f"{base}/{SERVER_CARD}", "type": CARD}]})
-    items: list[Value] = [{"href": each["anchor"]} for each in sets if isinstance(each, Mapping)]
+    items: list[Value] = [{"href": entry["anchor"]} for entry in sets if isinstance(entry, Mapping)]
     return {"linkset": [{"anchor": f"{base}/{API_CATALOG}", "item": items}, *sets]}
 
 

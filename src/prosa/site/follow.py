@@ -129,7 +129,7 @@ def _places(node: SiteNode) -> dict[str, str]:
 
 def _stem(url: str) -> str:
     last = urlsplit(url).path.rstrip("/").rpartition("/")[2]
-    return next((last.removesuffix(each) for each in (".md", ".markdown", ".json") if last.endswith(each)), last)
+    return next((last.removesuffix(suffix) for suffix in (".md", ".markdown", ".json") if last.endswith(suffix)), last)
 
 
 def _paths(url: str) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def view_of(
         "title": record.title,
         "links": [link._asdict() for link in links],
         "actions": [dict(action) for action in actions],
-        **({"lent": {name: each.as_dict() for name, each in inherited.items()}} if inherited else {}),
+        **({"lent": {name: field.as_dict() for name, field in inherited.items()}} if inherited else {}),
     }
     derived = {} if reading.name == "mdh" else {name: fields[name] for name in _missing(fields, written)}
     text = spliced(reading.front, derived) if derived else reading.front.source.text

@@ -113,7 +113,7 @@ def _without_id(action: Mapping[str, Value]) -> dict[str, Value]:
 MAX_LISTED = 2_000
 """Nodes of one listing; the others are in `/mdh/nodes.json` and found by search."""
 
-_MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]<>*_`#&!|~"})
+_MARKS = str.maketrans({char: f"\\{char}" for char in "\\[]<>*_`#&!|~"})
 
 
 def listing_of(
@@ -137,7 +137,7 @@ def listing_of(
     fields: dict[str, Value] = {"id": own, "type": "folder", "title": title}
     if folder:
         fields["links"] = [{"rel": "in_section", "target": above or listing_id(folder_above(folder))}]
-    inner = [(each[len(folder) :], url_of(f"{each}index.md")) for each in folders]
+    inner = [(subfolder[len(folder) :], url_of(f"{subfolder}index.md")) for subfolder in folders]
     if form is not None:
         inner = [(name, twin_of(url, form)) for name, url in inner]
         nodes = [row._replace(url=twin_of(row.url, form)) for row in nodes]

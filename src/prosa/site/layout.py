@@ -61,7 +61,7 @@ def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: 
 
 def twin_of(url: str, form: Form) -> str:
     """Return the URL of one form of a node: `/x.md`, `/x.json`, `/x.html`; of a folder `/a/index.md` (HA7)."""
-    suffix = next(suffix for suffix, each in TWINS if each == form)
+    suffix = next(suffix for suffix, twin_form in TWINS if twin_form == form)
     return f"{url}index{suffix}" if url.endswith("/") else f"{url}{suffix}"
 
 
@@ -104,7 +104,7 @@ def _files(name: str) -> list[Wanted]:
     """Return files in the order of likelihood: the name itself, the form that a suffix asks for, the index of a
     folder."""
     if not name or name.endswith("/"):
-        return [Wanted(f"{name}{each}", None) for each in FOLDER_PAGES]
+        return [Wanted(f"{name}{page_name}", None) for page_name in FOLDER_PAGES]
     found = [Wanted(f"{name}{suffix}", None) for suffix in _SPELLED]
     lowered = name.lower()
     if lowered.endswith(SUFFIXES):
@@ -114,12 +114,12 @@ def _files(name: str) -> list[Wanted]:
     for suffix, form in TWINS:
         if name.endswith(suffix) and len(name) > len(suffix):
             stem = name.removesuffix(suffix)
-            found += [Wanted(f"{stem}{each}", form) for each in _SPELLED if f"{stem}{each}" != name]
+            found += [Wanted(f"{stem}{ending}", form) for ending in _SPELLED if f"{stem}{ending}" != name]
             if stem.lower().endswith(DOCUMENT_SUFFIXES):
                 found.append(Wanted(stem, form))
     twin = folder_twin(f"/{name}")
     if twin is not None:
-        found += [Wanted(f"{twin[0]}{each}", twin[1]) for each in FOLDER_PAGES if is_readme(each)]
+        found += [Wanted(f"{twin[0]}{page_name}", twin[1]) for page_name in FOLDER_PAGES if is_readme(page_name)]
     return found
 
 

@@ -102,9 +102,9 @@ def _walked(entries: Iterable[Entry], above: tuple[Entry, ...] = ()) -> Iterator
 
 
 def _shown(entry: Entry, url: str, way: Sequence[Entry]) -> Shown:
-    around = any(each is entry for each in way)  # a page may be listed twice
+    around = any(ancestor is entry for ancestor in way)  # a page may be listed twice
     open_ = not entry.folder or (around and len(entry.inside) <= MAX_SHOWN)
-    inside = tuple(_shown(each, url, way) for each in entry.inside) if open_ else ()
+    inside = tuple(_shown(child, url, way) for child in entry.inside) if open_ else ()
     here = around and entry.url == url
     return Shown(entry.title, entry.url, here, around and not here, inside)
 
@@ -134,8 +134,8 @@ class _Reading:
         self.missing: list[str] = []
 
     def entries(self, value: Value, depth: int) -> Iterator[Entry]:
-        for each in value if isinstance(value, list | tuple) and depth < MAX_DEPTH else ():
-            for title, inner in each.items() if isinstance(each, Mapping) else (("", each),):
+        for item in value if isinstance(value, list | tuple) and depth < MAX_DEPTH else ():
+            for title, inner in item.items() if isinstance(item, Mapping) else (("", item),):
                 self.left -= 1
                 found = self._entry(" ".join(str(title).split()), inner, depth) if self.left >= 0 else None
                 if found is not None:

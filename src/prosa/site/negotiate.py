@@ -98,7 +98,7 @@ def json_of(view: NodeView, prefix: str = "") -> dict[str, Value]:
         fields["actions"] = [dict(action) for action in view.actions]
         fields.pop("action", None)
     if view.inherited:
-        fields.setdefault("lent", {name: each.as_dict() for name, each in view.inherited.items()})
+        fields.setdefault("lent", {name: field.as_dict() for name, field in view.inherited.items()})
     head = {name: fields.pop(name) for name in ("id", "type", "title")}
     return {**head, **fields, "md_url": f"{prefix}{view.url}", "body": view.body}
 

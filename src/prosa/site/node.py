@@ -82,7 +82,7 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
     reading = open_as(SourceText(text, name), MDH)
     front, model = reading.front, reading.model
     titles = (model.id, model.type, model.title, model.summary)
-    node_id, kind, title, summary = (each.text if each else "" for each in titles)
+    node_id, kind, title, summary = (field.text if field else "" for field in titles)
     links = _links_written(front)
     notes = _notes(no_front=front.fields is None, singular=_has(front, "action"), links=links)
     base = md_url or url
@@ -98,14 +98,14 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
 def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
     """Return the node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
     whole = value if isinstance(value, Mapping) else {}
-    nested = ((key, each) for key in _FRONT if isinstance(each := whole.get(key), Mapping))
+    nested = ((key, member) for key in _FRONT if isinstance(member := whole.get(key), Mapping))
     below, fields = ("", whole) if "actions" in whole or "action" in whole else next(nested, ("", whole))
     found = [item for key in ("actions", "action") for item in _many(fields.get(key))]
     actions = tuple(item for item in found if isinstance(item, Mapping))
     md_url = led(url, _text(whole.get("md_url"))) if url and whole.get("md_url") else url
     markdown = _markdown(whole, fields)
     read = node_of_text(markdown, name, url=url, md_url=md_url, form="json")
-    links = tuple(_link(each) for each in _many(fields.get("links")) if isinstance(each, Mapping))[:MAX_LINKS]
+    links = tuple(_link(item) for item in _many(fields.get("links")) if isinstance(item, Mapping))[:MAX_LINKS]
     empty = not any(key not in _OWN for key in fields)
     notes = _notes(no_front=empty, singular=fields.get("action") is not None, links=links)
     if below:

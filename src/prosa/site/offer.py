@@ -140,13 +140,13 @@ def body_schema(contract: Contract, place: str) -> tuple[dict[str, Value], bool]
 
 
 def _moved_in(schema: Mapping[str, Value], place: str) -> dict[str, Value]:
-    return {key: each if key in _DATA else _reference(key, each, place) for key, each in schema.items()}
+    return {key: member if key in _DATA else _reference(key, member, place) for key, member in schema.items()}
 
 
 def _moved(value: Value, place: str) -> Value:
     if isinstance(value, Mapping):
         return _moved_in(value, place)
-    return [_moved(each, place) for each in value] if isinstance(value, list) else value
+    return [_moved(item, place) for item in value] if isinstance(value, list) else value
 
 
 def _reference(key: str, value: Value, place: str) -> Value:
@@ -158,13 +158,13 @@ def _reference(key: str, value: Value, place: str) -> Value:
 def _has_key(value: Plain, names: set[str] | frozenset[str]) -> bool:
     waiting: list[Plain] = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, Mapping):
-            if names & each.keys():
+        item = waiting.pop()
+        if isinstance(item, Mapping):
+            if names & item.keys():
                 return True
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
     return False
 
 
@@ -173,15 +173,15 @@ def _size(value: Plain) -> int:
     total = 0
     waiting: list[Plain] = [value]
     while waiting and total <= MAX_ACTION:
-        each = waiting.pop()
+        item = waiting.pop()
         total += 1
-        if isinstance(each, Mapping):
-            total += sum(len(str(key)) for key in each)
-            waiting.extend(each.values())
-        elif isinstance(each, list):
-            waiting.extend(each)
-        elif isinstance(each, str):
-            total += len(each)
+        if isinstance(item, Mapping):
+            total += sum(len(str(key)) for key in item)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, str):
+            total += len(item)
     return total
 
 
@@ -263,5 +263,5 @@ def _undeclared(name: str, known: tuple[str, ...]) -> str:
     near = nearest(name, known)
     if near:
         return f"is not declared by the action; did you mean `{near}`?"
-    names = ", ".join(f"`{each}`" for each in known)
+    names = ", ".join(f"`{option}`" for option in known)
     return "is not declared by the action" + (f"; expected one of {names}" if names else ", which takes no input")

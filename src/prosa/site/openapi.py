@@ -71,7 +71,7 @@ def openapi(
 
 
 def _index(own: str, index: str, about: str, fields: list[str]) -> dict[str, Plain]:
-    item: Plain = {"type": "object", "properties": {each: {"type": "string"} for each in fields}, "required": fields}
+    item: Plain = {"type": "object", "properties": {name: {"type": "string"} for name in fields}, "required": fields}
     properties: Plain = {"spec": {"type": "string"}, index: {"type": "array", "items": item}}
     schema: Plain = {"type": "object", "properties": properties, "required": ["spec", index]}
     answer: Plain = {"description": about, "content": {"application/json": {"schema": schema}}}
@@ -91,7 +91,7 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
     if isinstance(about := action.get("description"), str) and about:
         operation["description"] = about
     fixed = list(_fixed(query))
-    taken = {each["name"] for each in fixed}
+    taken = {parameter["name"] for parameter in fixed}
     operation["parameters"] = [
         *fixed,
         *(parameter for parameter in _parameters(offer) if parameter["name"] not in taken),

@@ -151,8 +151,8 @@ class _Found(Struct):
 
     def markdown(self) -> str:
         every = (*self.done, "".join(self.texts))
-        stripped = (each.lstrip("\r\n") for each in every)
-        return next((each for each in stripped if each.startswith("---")), "")
+        stripped = (text.lstrip("\r\n") for text in every)
+        return next((text for text in stripped if text.startswith("---")), "")
 
 
 class _Reader(HTMLParser):

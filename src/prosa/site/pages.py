@@ -100,7 +100,7 @@ def _signal(path: Parts | None, answer: Value, what: str) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise PageProblem(f"the {what} in the answer must be a text or null")
     text = str(value)
-    if len(text) > (MAX_CURSOR if what == "next cursor" else MAX_URL) or any(each in text for each in "\r\n\0"):
+    if len(text) > (MAX_CURSOR if what == "next cursor" else MAX_URL) or any(char in text for char in "\r\n\0"):
         raise PageProblem(f"the {what} in the answer is too long, or has line ends")
     return text
 

@@ -89,7 +89,7 @@ def words_of(text: str) -> Iterator[str]:
 
 def _folded(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text)
-    marks = {ord(each): None for each in set(plain) if each > "\u02ff" and unicodedata.category(each).startswith("M")}
+    marks = {ord(char): None for char in set(plain) if char > "\u02ff" and unicodedata.category(char).startswith("M")}
     return unicodedata.normalize("NFC", plain.translate(marks) if marks else plain)
 
 

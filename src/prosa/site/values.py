@@ -96,7 +96,7 @@ def _fitting(name: str, value: Value, description: Mapping[str, Value], problems
     if not wrong:
         return value
     if isinstance(value, list | tuple) and "array" not in str(description.get("type", "array")):
-        return [item for each in value for item in _items(_fitting(name, each, description, problems))]
+        return [item for element in value for item in _items(_fitting(name, element, description, problems))]
     texts = [item for item in _items(value) if isinstance(item, str)]
     if texts and len(texts) == len(_items(value)):
         try:
@@ -105,7 +105,7 @@ def _fitting(name: str, value: Value, description: Mapping[str, Value], problems
             problems.append(RequestProblem("query", name, error.message))
             return []
         wrong = schema.problems(value)
-    places = ((f"{each.pointer}: " if each.pointer else "", each.message) for each in wrong)
+    places = ((f"{problem.pointer}: " if problem.pointer else "", problem.message) for problem in wrong)
     problems += [RequestProblem("query", name, f"{place}{message}") for place, message in places]
     return [] if wrong else value
 
@@ -168,7 +168,7 @@ def _unknown(name: str, known: tuple[str, ...], none: str) -> str:
     if near:
         return f"is not declared; did you mean `{near}`?"
     return (
-        f"is not declared; expected one of {', '.join(f'`{each}`' for each in known)}"
+        f"is not declared; expected one of {', '.join(f'`{option}`' for option in known)}"
         if known
         else f"is not declared; {none}"
     )
@@ -205,7 +205,7 @@ def body_of(
         return None, ""
     value = {} if given is None else given
     wrong = (schema or Schema(True)).problems(value)
-    problems += [RequestProblem("body", each.pointer, each.message) for each in wrong]
+    problems += [RequestProblem("body", problem.pointer, problem.message) for problem in wrong]
     if wrong:
         return None, ""
     content = _encoded(value, media_type, problems)
@@ -244,8 +244,8 @@ def _encoded(value: Value, media_type: str, problems: list[RequestProblem]) -> V
 def _form(value: Mapping[str, Value], problems: list[RequestProblem]) -> str:
     pairs = []
     for name, item in value.items():
-        for each in item if isinstance(item, list | tuple) else [item]:
-            text = each if isinstance(each, str) else value_text("body", name, each, problems)
+        for subitem in item if isinstance(item, list | tuple) else [item]:
+            text = subitem if isinstance(subitem, str) else value_text("body", name, subitem, problems)
             pairs.append((name, text or ""))
     try:
         return urlencode(pairs, quote_via=quote_plus)

@@ -39,7 +39,7 @@ MISSING = Wiki("missing")
 
 _SIZE = regex(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
 _BRACKET = regex(r"\\.|[\[\]]", re.DOTALL)
-_MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]`<"})
+_MARKS = str.maketrans({char: f"\\{char}" for char in "\\[]`<"})
 _PARENTHESES = str.maketrans({"(": "%28", ")": "%29"})
 
 
@@ -64,7 +64,7 @@ def fragment_of(part: str | None, anchor_of: Callable[[str], str | None] = lambd
 def name_of(written: str) -> str:
     """Return what a wikilink without a label is called: `a#b` is `a > b`, `#b` is `b`."""
     target, part = wikilink_target(written)
-    return " > ".join(each for each in (target, *(each.strip() for each in (part or "").split("#"))) if each)
+    return " > ".join(heading for heading in (target, *(name.strip() for name in (part or "").split("#"))) if heading)
 
 
 def size_of(label: str) -> tuple[str, str] | None:

@@ -114,7 +114,7 @@ class _Context:
             return "\u1780" <= before <= "\u17b3"
         if char == "\u034f":
             return unicodedata.category(before or " ")[0] in "LM" and unicodedata.category(after or " ") == "Mn"
-        return 0x1D173 <= code <= 0x1D17A and any("\U0001d100" <= each <= "\U0001d1ff" for each in (before, after))
+        return 0x1D173 <= code <= 0x1D17A and any("\U0001d100" <= other <= "\U0001d1ff" for other in (before, after))
 
     def _emoji_ends(self, at: int) -> bool:
         if at == self.flag:

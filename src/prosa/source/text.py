@@ -103,9 +103,9 @@ class LineIndex:
         known = self._starts
         if known is not None and "\r" not in made.text and "\r" not in self.text:
             first, after = bisect_right(known, start), bisect_right(known, end)
-            inside = [start + each for each in _line_starts(new)[1:]] if "\n" in new else []
+            inside = [start + offset for offset in _line_starts(new)[1:]] if "\n" in new else []
             by = len(new) - (end - start)
-            made._starts = (*known[:first], *inside, *[each + by for each in known[after:]])
+            made._starts = (*known[:first], *inside, *[offset + by for offset in known[after:]])
         return made
 
     def position(self, offset: int) -> Position:

@@ -251,7 +251,7 @@ def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] 
 
 
 def _span(*ranges: str) -> frozenset[int]:
-    return reduce(frozenset.union, (frozenset(range(ord(each[0]), ord(each[-1]) + 1)) for each in ranges))
+    return reduce(frozenset.union, (frozenset(range(ord(bounds[0]), ord(bounds[-1]) + 1)) for bounds in ranges))
 
 
 _ALL = frozenset(range(256))

@@ -65,7 +65,7 @@ def is_name(text: str) -> bool:
         return True
     from unicodedata import category  # only here: most names are in ASCII
 
-    return all(each in "_-" or category(each)[0] == "L" or category(each) == "Nd" for each in text)
+    return all(char in "_-" or category(char)[0] == "L" or category(char) == "Nd" for char in text)
 
 
 class _Lexer:

@@ -99,7 +99,7 @@ def _head(media_type: str, size: int, cache: str, headers: Iterable[tuple[str, s
 
 
 def _unchanged(head: tuple[Header, ...]) -> tuple[Header, ...]:
-    return tuple(each for each in head if each[0] in _KEPT)
+    return tuple(header for header in head if header[0] in _KEPT)
 
 
 def _is_linked(head: tuple[Header, ...]) -> bool:

@@ -68,7 +68,7 @@ class SiteApp(HttpApp):
 
     async def begin(self, scope: Scope) -> str:
         """Begin the applications beside the site."""
-        self._lives = [ApiLife(each, scope) for each in (self.api, self.mcp) if each is not None]
+        self._lives = [ApiLife(application, scope) for application in (self.api, self.mcp) if application is not None]
         return "; ".join([words for life in self._lives if (words := await life.begin())])
 
     async def end(self) -> None:

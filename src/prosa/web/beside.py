@@ -51,7 +51,7 @@ class BesideSite(Struct, frozen=True, dict=True):
         path, mark, rest = url.partition("#")
         row = self.web.site.index.catalogue.by_url.get(path)
         there = self.found.urls.get(row.path) if row is not None else None
-        there = there or next((each for each in (path, f"{path}/", path.rstrip("/")) if each in self.pages), None)
+        there = there or next((page for page in (path, f"{path}/", path.rstrip("/")) if page in self.pages), None)
         if there is not None:
             return f"{self.web.prefix}{twin_of(there, 'markdown')}{mark}{rest}"
         file = f"{self.found.base}{unquote(path[1:])}"
@@ -110,9 +110,9 @@ def beside_files(made: BesideSite) -> Iterator[Built]:
     yield Built("llms.txt", overview.encode("utf-8", "replace"))
     skills = Skills(SiteSkills(site), site.index.notice)
     found = Discovery(site, skills, lambda: _pages(made), web.origin, web.prefix, web.mcp, indexes=False)
-    for each in found.all():
-        if each.path != LLMS_FULL or rows:
-            yield Built(each.path, each.content)
+    for file in found.all():
+        if file.path != LLMS_FULL or rows:
+            yield Built(file.path, file.content)
 
 
 def _pages(made: BesideSite) -> Iterator[FullPage]:
@@ -149,7 +149,7 @@ def _files(folder: Path) -> Iterator[str]:
     """Yield the files of a site, by path; hidden ones and those behind links are not looked at."""
     count = 0
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(place).relative_to(folder).as_posix()
         for name in sorted(names):
             count += 1

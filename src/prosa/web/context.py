@@ -174,7 +174,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
             if self._holds(value):
                 plain = value.rpartition(".")[0]
                 self._ended[plain] = _expiry(plain)
-        for plain in [each for each, expires in self._ended.items() if expires <= now]:
+        for plain in [token for token, expires in self._ended.items() if expires <= now]:
             del self._ended[plain]
         while len(self._ended) > MAX_ENDED:
             self._ended.popitem(last=False)

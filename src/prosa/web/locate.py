@@ -121,8 +121,8 @@ def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
     if site.options.layout != "id" or not site.index.wait_ready(READY_SECONDS):
         return
     own, form = layout.id_and_form(path)
-    for each, asked in ((path.removeprefix(NODE_ROOT), None), (own, form)):
-        row = site.index.catalogue.by_id.get(each)
+    for node_id, asked in ((path.removeprefix(NODE_ROOT), None), (own, form)):
+        row = site.index.catalogue.by_id.get(node_id)
         if row is not None:
             yield Wanted(row.path, asked)
             return
@@ -135,7 +135,7 @@ def _folder(site: LiveSite, path: str) -> Folder | Moved | None:
     if not path.endswith("/"):
         return Moved(quoted_path(f"{path}/")) if has_folder(site, f"{path[1:]}/") else None
     plain = path.rstrip("/")
-    if plain and _document(site, (each for each in layout.asked(plain).wanted if each.form is None)):
+    if plain and _document(site, (candidate for candidate in layout.asked(plain).wanted if candidate.form is None)):
         return Moved(quoted_path(plain))
     return None
 

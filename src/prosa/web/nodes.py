@@ -171,7 +171,7 @@ class Nodes(Struct):
             return False
         if kept.stamp is None:
             return True
-        if not all(site.is_as_it_was(*each) for each in ((kept.path, kept.stamp), *kept.quoted)):
+        if not all(site.is_as_it_was(*pair) for pair in ((kept.path, kept.stamp), *kept.quoted)):
             return False
         now = time.monotonic()
         if now >= kept.until:
@@ -354,9 +354,9 @@ def _answer(
 def _links(url: str, prefix: str, form: Form) -> str:
     """Return where the other forms are (RFC 8288), the node itself, and the overview for agents."""
     others = [
-        f'<{prefix}{twin_of(url, each)}>; rel="alternate"; type="{MEDIA_TYPES[each].partition(";")[0]}"'
-        for each in _FORMS
-        if each != form
+        f'<{prefix}{twin_of(url, other_form)}>; rel="alternate"; type="{MEDIA_TYPES[other_form].partition(";")[0]}"'
+        for other_form in _FORMS
+        if other_form != form
     ]
     return ", ".join([f'<{prefix}{url}>; rel="canonical"', *others, f'<{prefix}/llms.txt>; rel="llms-txt"'])
 
@@ -369,7 +369,7 @@ def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | N
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
     else:
         folders, rows = folder_now(site, folder)
-    folders = tuple(each for each in folders if not is_reserved(f"/{each}"))
+    folders = tuple(subfolder for subfolder in folders if not is_reserved(f"/{subfolder}"))
     index = site.index.catalogue.index_of(folder_above(folder))
     above = index.id if index is not None else ""
     return listing_of(

@@ -63,7 +63,7 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
     if is_loopback(host) or host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         names |= {"localhost", "127.0.0.1", "[::1]"}
     with_port = {f"{name}:{port}" for name in names}
-    return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
+    return frozenset(authority.lower() for authority in (*with_port, *(names if port == 80 else ()), *more))
 
 
 def serve(

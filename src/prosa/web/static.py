@@ -54,7 +54,7 @@ def built_files(web: Web) -> Iterator[Built]:
     for made in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
         yield from _contained(web, made)
     yield from _of_site(web)
-    for path in (each.path for each in web.site.assets.all()):
+    for path in (asset.path for asset in web.site.assets.all()):
         content = asset_bytes(web.site, path)
         if content is not None and suffix_of(path) == ".svg":
             content = _drawing(web, path, content)
@@ -149,7 +149,7 @@ def _way(folder: str, there: str) -> str:
 def static_page(page: Page) -> Page:
     """Return a page whose breadcrumbs and neighbours link to files."""
     frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
-    before, behind = (_static_crumb(each) if each else None for each in (page.before, page.behind))
+    before, behind = (_static_crumb(crumb) if crumb else None for crumb in (page.before, page.behind))
     near, nav = static_around(page.neighbourhood), static_nav(page.nav)
     return replace(page, frame=frame, crumbs=crumbs, neighbourhood=near, nav=nav, before=before, behind=behind)
 
@@ -169,9 +169,9 @@ def _of_site(web: Web) -> Iterator[Built]:
         made = indexes.answer(path.rpartition("/")[2])
         if made is not None:
             yield Built(path, made.body)
-    for each in indexes.discovery.all():
-        if not indexes.is_taken(each.path):
-            yield Built(each.path, each.content)
+    for file in indexes.discovery.all():
+        if not indexes.is_taken(file.path):
+            yield Built(file.path, file.content)
     yield from _of_search(web)
 
 

@@ -258,8 +258,8 @@ async def _watched(
             return "files", str(full.exception() or full.result())
         return (over.result(), "") if over.done() else ("timeout", "")
     finally:
-        for each in (reading, full, over):
-            each.cancel()
+        for task in (reading, full, over):
+            task.cancel()
         await asyncio.gather(reading, full, over, return_exceptions=True)
 
 
@@ -489,7 +489,7 @@ _EXIT: Final = regex(r"(?:exited with(?: exit)? code|exit code:?) [1-9]", re.IGN
 
 def _loads(known: KnownAgent, names: Iterable[str], steps: tuple[AgentStep, ...]) -> dict[str, int]:
     """Return the loaded skills in order, each with the place of the call that loaded it. A call that failed did not."""
-    wrong = {each.call for each in steps if each.kind == "result" and each.is_error}
+    wrong = {step.call for step in steps if step.kind == "result" and step.is_error}
     found: dict[str, int] = {}
     for at, step in enumerate(steps):
         if step.kind == "call" and step.call not in wrong:

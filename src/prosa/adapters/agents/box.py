@@ -118,7 +118,7 @@ def boxed(
     exe, of_python = _interpreter()
     shown = [*map(_shown, readable), *((path, path) for path in of_python)]
     places = [
-        *_binds(each for each in shown if not each[0].is_relative_to("/usr")),
+        *_binds(pair for pair in shown if not pair[0].is_relative_to("/usr")),
         *("--bind", str(workspace), WORKSPACE, "--bind", str(home), HOME),
     ]
     if socket is None:
@@ -137,7 +137,7 @@ def _box(readable: Iterable[Path], places: Sequence[str] = ()) -> list[str]:
         *("--dev", "/dev", "--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
         *("--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp"),  # noqa: S108
         *(part for path in sorted((_OWN / "etc").iterdir()) for part in ("--ro-bind", str(path), f"/etc/{path.name}")),
-        *(part for each in _SHOWN for part in ("--ro-bind-try", each, each)),
+        *(part for path in _SHOWN for part in ("--ro-bind-try", path, path)),
         *_binds((path, path) for path in readable),
         *places,
         *("--remount-ro", "/"),

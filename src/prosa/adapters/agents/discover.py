@@ -50,8 +50,8 @@ def find_agent(name: str, environ: Mapping[str, str]) -> Installed:
         raise AgentMissing(f"{known.name} is not installed: npm install -g {known.package}")
     path = Path(found).resolve()
     needed = [path, *_needed(known, path, environ)]
-    roots = tuple(dict.fromkeys(_root(each) for each in needed))
-    programs = tuple(dict.fromkeys(each.parent for each in needed[1:]))
+    roots = tuple(dict.fromkeys(_root(file) for file in needed))
+    programs = tuple(dict.fromkeys(file.parent for file in needed[1:]))
     version = _packaged(known, path) or _asked(path, programs)
     return Installed(known, path, version, roots, programs)
 

@@ -56,9 +56,9 @@ def _cut(value: Value) -> Value:
     if isinstance(value, str):
         return value[:STEP_CHARACTERS]
     if isinstance(value, Mapping):
-        return {name: _cut(each) for name, each in value.items()}
+        return {name: _cut(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_cut(each) for each in value]
+        return [_cut(item) for item in value]
     return value
 
 
@@ -138,7 +138,7 @@ Read: TypeAlias = Callable[[Log, str, Event], bool]
 
 def quoted(text: str) -> str:
     """Return an agent's words for a sentence: one line, cut, without control characters."""
-    line = " ".join("".join(each if each.isprintable() else " " for each in text[: 8 * _QUOTED]).split())
+    line = " ".join("".join(char if char.isprintable() else " " for char in text[: 8 * _QUOTED]).split())
     return line if len(line) <= _QUOTED else f"{line[:_QUOTED]} …"
 
 
@@ -177,7 +177,7 @@ def _parts(value: Event, name: str) -> list[Event]:
     inner = value.get(name)
     if inner is None:
         return []
-    if not isinstance(inner, list) or not all(isinstance(each, Mapping) for each in inner):
+    if not isinstance(inner, list) or not all(isinstance(item, Mapping) for item in inner):
         raise Odd
     return cast("list[Event]", inner)
 
@@ -201,7 +201,7 @@ def _words(content: Value) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(_text(each, "text") for each in content if isinstance(each, Mapping))
+        return "".join(_text(part, "text") for part in content if isinstance(part, Mapping))
     return "" if content is None else json.dumps(content, ensure_ascii=False)
 
 
@@ -360,7 +360,7 @@ def _copilot(log: Log, kind: str, event: Event) -> bool:
 def _copilot_data(log: Log, kind: str, data: Event) -> None:
     conversation = log.conversation(_text(data, "parentToolCallId"))
     if kind == "session.skills_loaded":
-        log.skills = tuple(_text(each, "name") for each in _parts(data, "skills") if each.get("enabled") is not False)
+        log.skills = tuple(_text(part, "name") for part in _parts(data, "skills") if part.get("enabled") is not False)
     elif kind == "assistant.message":
         log.model = _text(data, "model") or log.model
         log.say(_text(data, "content"), conversation)

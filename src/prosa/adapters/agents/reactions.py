@@ -233,7 +233,7 @@ def _tool(tools: Sequence[ToolOffer], names: Sequence[str], arguments: Sequence[
     """Return the first tool with one of the names and one of the arguments."""
     for name in names:
         for tool in tools:
-            argument = next((each for each in arguments if each in tool.parameters), None)
+            argument = next((candidate for candidate in arguments if candidate in tool.parameters), None)
             if tool.name.lower() == name and argument is not None:
                 return tool, argument
     return None

@@ -122,7 +122,7 @@ def _bound(wire: WireName, value: Mapping[str, Value]) -> int | None:
         return None
     asked = [_count(config[name]) for name in _BOUNDS[wire] if name in config]
     choices = _count(config.get("candidateCount" if wire == "gemini" else "n")) or 1
-    known = [each for each in asked if each is not None]
+    known = [count for count in asked if count is not None]
     return max(known) * choices if known and len(known) == len(asked) else None
 
 
@@ -132,10 +132,10 @@ def _count(value: Value) -> int | None:
 
 def _plain(value: Mapping[str, Value]) -> dict[str, Value]:
     found = {
-        name: each
-        for name, each in value.items()
-        if name not in ("model", "stream") and isinstance(each, str | int | float | bool)
-        if len(name) <= _PLAIN_PARAMETERS and (not isinstance(each, str) or len(each) <= _PLAIN_PARAMETERS)
+        name: member
+        for name, member in value.items()
+        if name not in ("model", "stream") and isinstance(member, str | int | float | bool)
+        if len(name) <= _PLAIN_PARAMETERS and (not isinstance(member, str) or len(member) <= _PLAIN_PARAMETERS)
     }
     return dict(list(found.items())[:_PLAIN_PARAMETERS])
 
@@ -145,9 +145,9 @@ def _listed_tools(tools: Value) -> str:
     if not isinstance(tools, list):
         return ""
     texts: list[str] = []
-    for each in tools:
-        found = each.get("functionDeclarations") if isinstance(each, dict) else None
-        for tool in found if isinstance(found, list) else [each]:
+    for entry in tools:
+        found = entry.get("functionDeclarations") if isinstance(entry, dict) else None
+        for tool in found if isinstance(found, list) else [entry]:
             inner = tool.get("function") if isinstance(tool, dict) else None
             named = inner if isinstance(inner, dict) else tool
             if isinstance(named, dict):
@@ -234,9 +234,9 @@ def _objects(value: Mapping[str, Value], name: str) -> Iterator[Mapping[str, Val
     found = value.get(name)
     if not isinstance(found, list):
         raise BadRequest(f"`{name}` is not a list")
-    for each in found:
-        if isinstance(each, dict):
-            yield each
+    for item in found:
+        if isinstance(item, dict):
+            yield item
 
 
 def _texts(value: Value) -> list[str]:
@@ -245,7 +245,7 @@ def _texts(value: Value) -> list[str]:
         return [_clean(value)]
     parts = value if isinstance(value, list) else []
     found = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    return [_clean(each) for each in found if isinstance(each, str)]
+    return [_clean(text) for text in found if isinstance(text, str)]
 
 
 def _id(value: Value) -> str:

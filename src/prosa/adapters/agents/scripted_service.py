@@ -331,8 +331,8 @@ class _Played:
 
     def _by_conversation(self, request: ServiceRequest) -> ModelReply:
         """Return the reply whose turn it is: as many as the request repeats have been given."""
-        lines = [each for each in self._lines if is_possible(each, request)]
-        texts = {text_of_line(each) for each in lines} - {""}
+        lines = [line for line in self._lines if is_possible(line, request)]
+        texts = {text_of_line(line) for line in lines} - {""}
         given = sum(bool(turn.calls) or turn.text in texts for turn in request.turns if turn.role == "assistant")
         errors: list[ProviderError] = []
         position = 0

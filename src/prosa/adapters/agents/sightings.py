@@ -191,5 +191,5 @@ def _cut(value: Value, depth: int = 0) -> Value:
     if depth >= MOST_DEPTH and isinstance(value, dict | list):
         return "…"
     if isinstance(value, dict):
-        return {str(name)[:MOST_TEXT]: _cut(each, depth + 1) for name, each in value.items()}
-    return [_cut(each, depth + 1) for each in value] if isinstance(value, list) else value
+        return {str(name)[:MOST_TEXT]: _cut(member, depth + 1) for name, member in value.items()}
+    return [_cut(item, depth + 1) for item in value] if isinstance(value, list) else value

@@ -101,19 +101,19 @@ def _loads(way: Load, name: str, argument: Value) -> bool:
     if way.by == "name":
         return isinstance(argument, str) and argument == name
     if isinstance(argument, list):
-        argument = " ".join(each for each in argument if isinstance(each, str))
+        argument = " ".join(word for word in argument if isinstance(word, str))
     file = rf"(?:^|[/\s'\"=]){re.escape(name)}/SKILL\.md(?![\w.-])"
     return isinstance(argument, str) and re.search(file, argument) is not None
 
 
 def is_tried(agent: KnownAgent, version: str) -> bool:
     """Return whether a version lies between the oldest and the newest that were measured."""
-    oldest, newest = (_numbers(each) for each in agent.tried)
+    oldest, newest = (_numbers(bound) for bound in agent.tried)
     return oldest <= _numbers(version) <= newest
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def _json(value: Value) -> str:

@@ -411,7 +411,7 @@ def _has_token(scope: Scope, token: str) -> bool:
         return False
     given = [value for name, value in scope["headers"] if name.decode("latin-1") in _KEY_HEADERS]
     given += [value.encode() for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name == "key"]
-    keys = [each[7:] if each[:7].lower() == b"bearer " else each for each in given]
+    keys = [value[7:] if value[:7].lower() == b"bearer " else value for value in given]
     return any(hmac.compare_digest(key.strip(), token.encode()) for key in keys)
 
 

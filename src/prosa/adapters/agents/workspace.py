@@ -134,10 +134,10 @@ class Workspace(Struct, frozen=True):
         """Copy the regular files below a folder to a relative path, without top-level names such as `evals`. Return
         the paths below ``source`` that were left out because they are no regular files, links above all."""
         with _opened(source) as folder:
-            found = [each for each in _walk(folder) if each.path.partition("/")[0] not in without]
-        plain = [each for each in found if stat.S_ISREG(each.info.st_mode)]
-        self.lay((source / each.path, f"{path}/{each.path}") for each in plain)
-        return tuple(each.path for each in found if _kind(each.info) not in ("a file", "a folder"))
+            found = [entry for entry in _walk(folder) if entry.path.partition("/")[0] not in without]
+        plain = [entry for entry in found if stat.S_ISREG(entry.info.st_mode)]
+        self.lay((source / entry.path, f"{path}/{entry.path}") for entry in plain)
+        return tuple(entry.path for entry in found if _kind(entry.info) not in ("a file", "a folder"))
 
     def snapshot(self, contents: Path | None = None) -> Snapshot:
         """Read every file. With ``contents``, an existing folder outside of the workspace, files small enough for a
@@ -269,9 +269,9 @@ def _unlinked(name: str, folder: int) -> bool:
 def _flatten(name: str, top: int, moved: Iterator[str]) -> None:
     inner = os.open(name, _FOLDER, dir_fd=top)
     try:
-        for each in _names(inner):
-            if not _unlinked(each, inner):
-                os.rename(each, next(moved), src_dir_fd=inner, dst_dir_fd=top)
+        for child in _names(inner):
+            if not _unlinked(child, inner):
+                os.rename(child, next(moved), src_dir_fd=inner, dst_dir_fd=top)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=top)

@@ -74,8 +74,8 @@ def _serve(task: dict[str, object]) -> str:
     made.model_alias = {task["name"]}
     made.n_parallel = task["slots"]
     made.n_ctx = int(str(task["context"])) * int(str(task["slots"]))
-    for each in (made.cpuparams, made.cpuparams_batch):
-        each.n_threads = task["threads"]
+    for params in (made.cpuparams, made.cpuparams_batch):
+        params.n_threads = task["threads"]
     made.hostnames, made.port = ["127.0.0.1"], 0
     made.api_keys = [task["key"]]
     made.cors_origins = ""

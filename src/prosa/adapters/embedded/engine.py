@@ -247,10 +247,10 @@ class _Child:
         """End the process and close its pipes."""
         self.kill()
         self._process.wait()
-        for each in (self._process.stdin, self._process.stdout, self._said):
-            if each is not None:
+        for pipe in (self._process.stdin, self._process.stdout, self._said):
+            if pipe is not None:
                 with suppress(OSError):
-                    each.close()
+                    pipe.close()
 
     def _answer(self, task: str) -> bytes:
         """Return the line that the process answers; empty where it ended before."""

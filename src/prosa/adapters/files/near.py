@@ -36,12 +36,12 @@ def nearest_file(path: Path) -> Path | None:
 def _nearest_name(name: str, names: list[str]) -> str | None:
     """Return the most similar to ``name`` of ``names``. A name without a suffix is compared without suffixes."""
     folded = name.casefold()
-    stems = {each.rpartition(".")[0]: each for each in names if each.lower().endswith(DOCUMENT_SUFFIXES)}
-    for stem, each in stems.items():
+    stems = {file.rpartition(".")[0]: file for file in names if file.lower().endswith(DOCUMENT_SUFFIXES)}
+    for stem, file in stems.items():
         if stem.casefold() == folded:
-            return each
+            return file
     # The comparison takes a few hundred names; those of about this length that begin alike go first.
-    known = sorted({*names, *stems}, key=lambda each: (each[:1].casefold() != folded[:1], abs(len(each) - len(name))))
+    known = sorted({*names, *stems}, key=lambda word: (word[:1].casefold() != folded[:1], abs(len(word) - len(name))))
     near = nearest(name, known)
     return stems.get(near, near) if near else None
 

@@ -146,7 +146,7 @@ def _documents(path: Path) -> tuple[Trusted, ...]:
     from prosa.adapters.files.walk import documents_in
 
     found: Iterable[Path | FileProblem] = documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(path))
-    paths = [each for each in found if isinstance(each, Path)]
+    paths = [document for document in found if isinstance(document, Path)]
     if len(paths) > MAX_DOCUMENTS:
         raise RunError(f"{path} has more than {MAX_DOCUMENTS:,} documents", hint="name the folders in it")
     return tuple(map(_trusted, paths))

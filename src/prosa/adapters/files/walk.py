@@ -184,7 +184,7 @@ def documents_in(
     found: dict[Path, None] = {}
     for path in paths:
         inside = walk.documents(path) if path.is_dir() else (path,)
-        found |= dict.fromkeys(each.path if isinstance(each, FileProblem) else each for each in inside)
+        found |= dict.fromkeys(path.path if isinstance(path, FileProblem) else path for path in inside)
     return list(found)
 
 
@@ -196,9 +196,9 @@ def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
     walking = _Walking(Walk((), RootedFiles(folder), agents=agents), ())
     current = _Folder(os.fspath(folder), os.fspath(folder), 0, ignored_in(os.fspath(folder)), 0)
     *folders, name = path.relative_to(folder).parts
-    for each in folders:
-        inner = walking.entered(each, os.path.join(current.path, each), current, current.ignored)
-        if inner is None or (not each.startswith(".") and _is_environment(inner.path)):
+    for part in folders:
+        inner = walking.entered(part, os.path.join(current.path, part), current, current.ignored)
+        if inner is None or (not part.startswith(".") and _is_environment(inner.path)):
             return False
         ignored = inner.ignored.inside(inner.real) if inner.ignored is not None else None
         current = replace(inner, ignored=ignored)

@@ -69,8 +69,8 @@ def changes(
 
 def _paths(found: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[str]]:
     try:
-        for each in found:
-            yield frozenset(path for _, path in each)
+        for batch in found:
+            yield frozenset(path for _, path in batch)
     except OSError as error:
         raise NoWatcher(f"the system does not report changes: {error.strerror or error}") from None
 

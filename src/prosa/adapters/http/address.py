@@ -58,4 +58,4 @@ def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
     except (OSError, UnicodeError):
         raise HttpProblem(f"{host} cannot be found: its name does not resolve") from None
     # A scope (`%eth0`) stands only behind link-local addresses, which are judged without it.
-    return list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in found))
+    return list(dict.fromkeys(ip_address(str(info[4][0]).partition("%")[0]) for info in found))

@@ -164,12 +164,12 @@ def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
     place, said = f"{origin.host} at port {origin.port}", str(error)
     if "CERTIFICATE" in said:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check its certificate")
-    if any(each in said for each in _NO_TLS):
+    if any(phrase in said for phrase in _NO_TLS):
         hint = f"if the site is without TLS, ask http://{str(origin).partition('://')[2]}"
         return HttpProblem(f"{place} does not speak TLS, as https:// demands", hint)
     if "SSL" in said:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check that it speaks TLS 1.2 or later")
-    words = next((each.strerror for each in causes_of(error) if isinstance(each, OSError) and each.strerror), "")
+    words = next((cause.strerror for cause in causes_of(error) if isinstance(cause, OSError) and cause.strerror), "")
     reason = f": {words[:1].lower()}{words[1:]}" if words else ""
     return HttpProblem(f"{place} cannot be reached{reason}", "check the URL, and that the site runs", again="always")
 

@@ -89,5 +89,5 @@ class _Adapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, str]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        names = {name: [each["case"] for each in reflective_dataset[name]] for name in components_to_update}
+        names = {name: [example["case"] for example in reflective_dataset[name]] for name in components_to_update}
         return {name: self.world.propose(candidate[name], cases) for name, cases in names.items()}

@@ -146,8 +146,8 @@ def _hidden(value: Value, hide: Callable[[str], str]) -> Value:
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, list):
-        return [_hidden(each, hide) for each in value]
-    return {hide(key): _hidden(each, hide) for key, each in value.items()} if isinstance(value, dict) else value
+        return [_hidden(item, hide) for item in value]
+    return {hide(key): _hidden(member, hide) for key, member in value.items()} if isinstance(value, dict) else value
 
 
 class SpawnError(Exception):

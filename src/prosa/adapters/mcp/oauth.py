@@ -373,7 +373,7 @@ class _Flow(OAuthClientProvider):
 
 def _of(login: Login, send: Send) -> _Flow:
     """Return the flow of a login that was made before, to the endpoints that were approved then."""
-    places = {origin_of(each) for each in (login.token_endpoint, login.revocation_endpoint) if each is not None}
+    places = {origin_of(url) for url in (login.token_endpoint, login.revocation_endpoint) if url is not None}
     wanted = LoginRequest(login.server, client=None, origins=frozenset(places), allow_private=login.allow_private)
     flow = _Flow(wanted, LoginUser(_no_one_asked, _no_visit), send, [])
     own, endpoint = login.client, AnyHttpUrl(login.token_endpoint)
@@ -466,7 +466,7 @@ class _Transport(httpx2.AsyncBaseTransport):
             raise LoginError(f"{place} redirects more than {MAX_REDIRECTS} times")
 
     def _note(self, values: Mapping[str, Value]) -> None:
-        self._secrets.update(each for name in _SECRET_FIELDS if isinstance(each := values.get(name), str) and each)
+        self._secrets.update(text for name in _SECRET_FIELDS if isinstance(text := values.get(name), str) and text)
 
     def hide(self, text: str) -> str:
         """Return words of a server, short and without a secret: it may repeat what it was sent."""

@@ -220,7 +220,7 @@ def _read(value: Mapping[str, Value]) -> _Skill | str:
         return f"{name} has no digests"
     uris = [resource.uri for resource in skill.resources]
     inside = skill.uri.removesuffix(SKILL_FILE)
-    if skill.uri not in uris or len(set(uris)) < len(uris) or not all(each.startswith(inside) for each in uris):
+    if skill.uri not in uris or len(set(uris)) < len(uris) or not all(uri.startswith(inside) for uri in uris):
         return f"the list of the files of {name} is not complete"
     if len(uris) > MOST_FILES or sum(resource.size for resource in skill.resources) > MOST_BYTES:
         return f"{name} has more than {MOST_FILES} files, or more than {MOST_BYTES // 2**20} MiB"

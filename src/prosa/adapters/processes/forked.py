@@ -44,8 +44,8 @@ class _Workers(Struct):
         if not process:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is answered by the process that was started
-                for each in (results, *self.processes):
-                    os.close(each)
+                for descriptor in (results, *self.processes):
+                    os.close(descriptor)
                 work(write)
             finally:
                 _leave()
@@ -57,7 +57,7 @@ class _Workers(Struct):
         poll = select.poll()
         for process in self.processes:
             poll.register(process, select.POLLIN)
-        return [each for each, _ in poll.poll(None if wait else 0)]
+        return [process for process, _ in poll.poll(None if wait else 0)]
 
     def end(self, results: int) -> None:
         """End the process that answers through a pipe, if it has not ended."""

@@ -70,12 +70,12 @@ class AnthropicBatches(ServiceBatches):
         for _ in range(MOST_PAGES):
             page = await self._http.get("/messages/batches", query)
             listed = page.get("data")
-            data = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, Mapping)]
-            recent = [each for each in data if _time(each.get("created_at"), since) >= since]
+            data = [batch for batch in (listed if isinstance(listed, list) else ()) if isinstance(batch, Mapping)]
+            recent = [batch for batch in data if _time(batch.get("created_at"), since) >= since]
             same = [
-                each for each in recent if _lines(each) == part.lines and optional_text(each.get("id")) not in known
+                batch for batch in recent if _lines(batch) == part.lines and optional_text(batch.get("id")) not in known
             ]
-            found += [self._remote(each, is_sure=False) for each in same]
+            found += [self._remote(batch, is_sure=False) for batch in same]
             if len(recent) < len(data) or page.get("has_more") is not True or not page.get("last_id"):
                 break  # the newest come first
             query["after_id"] = str(page["last_id"])

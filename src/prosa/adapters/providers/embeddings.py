@@ -115,7 +115,7 @@ def _vector(value: Value) -> list[float] | None:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_DIMENSION:
         return None
     try:
-        vector = [float(each) for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
+        vector = [float(number) for number in value if isinstance(number, int | float) and not isinstance(number, bool)]
     except OverflowError:
         return None
     return vector if len(vector) == len(value) and all(map(math.isfinite, vector)) else None

@@ -191,7 +191,7 @@ def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str
         elif message.role == "assistant":
             said_parts = _returned(message) or _model_parts(message, signed=signed)
             calls = [sent for part in said_parts if isinstance(sent := part.get("functionCall"), Mapping)]
-            parts = {each.id: made for each, made in zip(message.tool_calls, calls, strict=True)}
+            parts = {called.id: made for called, made in zip(message.tool_calls, calls, strict=True)}
             yield {"role": "model", "parts": said_parts}
     if results:
         yield {"role": "user", "parts": results}
@@ -347,8 +347,8 @@ def _usage(value: Value) -> Usage:
 
 def _ratings(value: Mapping[str, Value]) -> str:
     """Return the reasons for a block, in brackets; empty if none are given."""
-    blocked = [each for each in listed(value.get("safetyRatings"), "safetyRatings") if each.get("blocked") is True]
-    names = [name for each in blocked if (name := optional_text(each.get("category"))) is not None]
+    blocked = [item for item in listed(value.get("safetyRatings"), "safetyRatings") if item.get("blocked") is True]
+    names = [name for item in blocked if (name := optional_text(item.get("category"))) is not None]
     return f" ({', '.join(names)})" if names else ""
 
 

@@ -108,8 +108,8 @@ def _choose(name: str | None, models: Sequence[LocalModel]) -> str | None:
         loaded = [model for model in ready if model.is_loaded] or ready
         return loaded[0].name if loaded else None
     names = [model.name for model in models]
-    exact = next((each for each in names if each in (name, f"{name}:latest")), None)
-    return exact or next((each for each in names if each.endswith((f"/{name}", f"/{name}.gguf"))), None)
+    exact = next((candidate for candidate in names if candidate in (name, f"{name}:latest")), None)
+    return exact or next((candidate for candidate in names if candidate.endswith((f"/{name}", f"/{name}.gguf"))), None)
 
 
 def _offers(models: Sequence[LocalModel]) -> str:
@@ -127,7 +127,7 @@ async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
     if entries is None:
         return Silent(place, "something else listens there")
     server = LocalServer(place.base_url, tuple(LocalModel(name) for name, _ in entries))
-    owners = [each.get("owned_by") for _, each in entries]
+    owners = [entry.get("owned_by") for _, entry in entries]
     if listed.server.startswith("llama.cpp") or "llamacpp" in owners:
         return await _llama_cpp(server, entries, timeout)
     if "vllm" in owners:
@@ -155,7 +155,7 @@ async def _llama_cpp(server: LocalServer, entries: _Entries, timeout: float) -> 
     """llama.cpp has the one model that it was started with, and says the context of it, and whether its template has
     tools; as a router it has several, and says which are loaded."""
     models = [
-        LocalModel(name, _whole(each.get("meta"), "n_ctx"), _state(each) in ("loaded", "")) for name, each in entries
+        LocalModel(name, _whole(entry.get("meta"), "n_ctx"), _state(entry) in ("loaded", "")) for name, entry in entries
     ]
     props = await _facts(server.base_url.removesuffix("/v1"), "/props", timeout) if len(models) == 1 else {}
     caps = props.get("chat_template_caps")
@@ -171,7 +171,7 @@ def _state(entry: Mapping[str, Value]) -> str:
 
 
 def _vllm(server: LocalServer, entries: _Entries) -> LocalServer:
-    models = [LocalModel(name, _whole(each, "max_model_len"), is_loaded=True) for name, each in entries]
+    models = [LocalModel(name, _whole(entry, "max_model_len"), is_loaded=True) for name, entry in entries]
     return replace(server, models=tuple(models), kind="vLLM")
 
 
@@ -196,8 +196,8 @@ async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer
 async def _named(root: str, path: str, timeout: float) -> dict[str, Mapping[str, Value]]:
     """Return the models of one of Ollama's own lists, by name."""
     listed = (await _facts(root, path, timeout)).get("models")
-    found = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict)]
-    return {name: each for each in found if isinstance(name := each.get("name"), str)}
+    found = [entry for entry in (listed if isinstance(listed, list) else ()) if isinstance(entry, dict)]
+    return {name: entry for entry in found if isinstance(name := entry.get("name"), str)}
 
 
 def _family(facts: Mapping[str, Value]) -> str:
@@ -210,7 +210,7 @@ async def _lm_studio(server: LocalServer, root: str, timeout: float) -> LocalSer
     """LM Studio says of each model what it is for and whether it is loaded. It answers 200 to what it does not know."""
     answer = await _get(root, "/api/v0/models", timeout)
     entries = None if isinstance(answer, str) else _entries(answer)
-    if entries is None or not all("state" in each and "type" in each for _, each in entries):
+    if entries is None or not all("state" in entry and "type" in entry for _, entry in entries):
         return None
     known = dict(entries)
     models = [

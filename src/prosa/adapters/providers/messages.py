@@ -131,7 +131,7 @@ def _most(request: ModelRequest, shape: RequestShape) -> int:
     asked = request.max_output
     if asked is None:
         given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
-        asked = next((each for each in given if isinstance(each, int) and not isinstance(each, bool)), None)
+        asked = next((value for value in given if isinstance(value, int) and not isinstance(value, bool)), None)
     bounds = [shape.room, shape.most if asked is None or shape.most != DEFAULT_OUTPUT else None, asked]
     return min((bound for bound in bounds if bound is not None), default=DEFAULT_OUTPUT)
 
@@ -153,8 +153,8 @@ def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Plain]]) ->
 
 def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Plain]]:
     """Yield the messages with roles in turn; neighbours of one role share a message, block by block."""
-    spoken = [each for each in messages if each.role != "system"] or list(messages)
-    ids, named = _Ids(), len({each.name for each in spoken if each.role == "user"}) > 1
+    spoken = [message for message in messages if message.role != "system"] or list(messages)
+    ids, named = _Ids(), len({message.name for message in spoken if message.role == "user"}) > 1
     role, blocks = "", list[dict[str, Value]]()
     for message in spoken:
         of, said = "assistant" if message.role == "assistant" else "user", list(_blocks(message, ids, named=named))
@@ -259,11 +259,11 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     if not isinstance(value.get("content"), list):
         raise ExchangeProblem("sent a reply without a message", retryable=True)
     found = listed(value["content"], "content")
-    text = "".join(plain_text(each.get("text")) for each in found if each.get("type") == "text")
-    used = [each for each in found if each.get("type") == "tool_use"]
-    calls = [tool_call(each.get("id"), each.get("name"), each.get("input")) for each in used]
+    text = "".join(plain_text(block.get("text")) for block in found if block.get("type") == "text")
+    used = [block for block in found if block.get("type") == "tool_use"]
+    calls = [tool_call(block.get("id"), block.get("name"), block.get("input")) for block in used]
     counts, model = _usage(value.get("usage")), optional_text(value.get("model"))
-    return _reply(text, calls, value, counts, model, [each for each in found if _is_thought(each)])
+    return _reply(text, calls, value, counts, model, [block for block in found if _is_thought(block)])
 
 
 def _is_thought(block: Mapping[str, Value]) -> bool:
@@ -397,7 +397,7 @@ class MessageAssembly:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         text = "".join(piece for _, pieces in sorted(self._texts.items()) for piece in pieces)
         calls = [call.made() for _, call in sorted(self._calls.items())]
-        thoughts = [each for _, each in sorted(self._thoughts.items())]
+        thoughts = [thought for _, thought in sorted(self._thoughts.items())]
         return _reply(text, calls, self._end, _usage(self._usage), self._model, thoughts)
 
 
@@ -458,7 +458,7 @@ def closed_schema(schema: Mapping[str, Value]) -> dict[str, Plain] | None:
 
 def _definitions(schema: Mapping[str, Value], keyword: str) -> dict[str, Plain]:
     found = schema.get(keyword)
-    return {name: _schema(each) for name, each in found.items()} if isinstance(found, Mapping) else {}
+    return {name: _schema(definition) for name, definition in found.items()} if isinstance(found, Mapping) else {}
 
 
 def _schema(schema: Value | Mapping[str, Value]) -> dict[str, Plain]:
@@ -484,7 +484,7 @@ def _meaning(schema: Mapping[str, Value]) -> dict[str, Plain]:
             return {literal: _literals(schema[literal], literal)}
     kind = schema.get("type", "object" if "properties" in schema else None)
     if isinstance(kind, list):
-        return {"anyOf": [_typed(each, schema) for each in kind]}
+        return {"anyOf": [_typed(choice, schema) for choice in kind]}
     if kind is not None:
         return _typed(kind, schema)
     for keyword, sent in (("anyOf", "anyOf"), ("oneOf", "anyOf"), ("allOf", "allOf")):
@@ -494,8 +494,8 @@ def _meaning(schema: Mapping[str, Value]) -> dict[str, Plain]:
 
 
 def _literals(value: Value, keyword: str) -> Value:
-    each = value if keyword == "enum" and isinstance(value, list) else [value]
-    if not each or not all(one is None or isinstance(one, str | int | float | bool) for one in each):
+    literals = value if keyword == "enum" and isinstance(value, list) else [value]
+    if not literals or not all(one is None or isinstance(one, str | int | float | bool) for one in literals):
         raise _Unspeakable
     return value
 
@@ -520,11 +520,11 @@ def _object(schema: Mapping[str, Value]) -> dict[str, Plain]:
     if not isinstance(properties, Mapping) or others is not False or "patternProperties" in schema:
         raise _Unspeakable
     required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(each, str) and each in properties for each in required):
+    if not isinstance(required, list) or not all(isinstance(name, str) and name in properties for name in required):
         raise _Unspeakable
     return {
         "type": "object",
-        "properties": {name: _schema(each) for name, each in properties.items()},
+        "properties": {name: _schema(field) for name, field in properties.items()},
         "additionalProperties": False,
         "required": list(required),
     }

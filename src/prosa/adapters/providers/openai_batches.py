@@ -86,12 +86,12 @@ class OpenAIBatches(ServiceBatches):
         query = {"limit": str(PAGE)}
         for _ in range(MOST_PAGES):
             page = await self._http.get("/batches", query)
-            data = [each for each in _list(page.get("data")) if isinstance(each, Mapping)]
-            for each in data:
-                metadata = each.get("metadata")
+            data = [batch for batch in _list(page.get("data")) if isinstance(batch, Mapping)]
+            for batch in data:
+                metadata = batch.get("metadata")
                 is_ours = isinstance(metadata, Mapping) and metadata.get(MARK) == part.id
-                if is_ours and optional_text(each.get("id")) not in known:
-                    return [self._remote(each)]
+                if is_ours and optional_text(batch.get("id")) not in known:
+                    return [self._remote(batch)]
             if not data or page.get("has_more") is not True:
                 break
             query["after"] = str(data[-1].get("id"))

@@ -40,12 +40,12 @@ class Secrets(Struct, frozen=True):
         found: dict[str, int] = {}
         for value in values:
             if value and len(value) >= LEAST:
-                public = max((len(each) + _BEYOND for each in _PUBLIC if value.startswith(each)), default=LEAST)
+                public = max((len(prefix) + _BEYOND for prefix in _PUBLIC if value.startswith(prefix)), default=LEAST)
                 least = min(len(value), max(LEAST, public))
                 encoded = quote(value, safe="")
                 for form in (value, encoded, _lower(encoded), json.dumps(value)[1:-1]):
                     found.setdefault(form, least)
-        return cls(tuple(sorted(found.items(), key=lambda each: -len(each[0]))))
+        return cls(tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))))
 
     def hidden(self, text: str) -> str:
         """Return the text with `***` for every secret, and for every beginning of one that tells it."""
@@ -123,7 +123,7 @@ def _without(text: str, forms: Sequence[tuple[str, int]]) -> Iterator[str]:
 
 def _shared(form: str, text: str, at: int) -> int:
     """Return how many characters of a form stand in a text from an offset on."""
-    return next((length for length, each in enumerate(form) if text[at + length : at + length + 1] != each), len(form))
+    return next((length for length, char in enumerate(form) if text[at + length : at + length + 1] != char), len(form))
 
 
 def _texts(reply: ModelReply) -> Iterable[str]:
@@ -135,4 +135,4 @@ def _texts(reply: ModelReply) -> Iterable[str]:
 def _lower(encoded: str) -> str:
     """Return percent-encoded text with the digits a to f in lower case."""
     first, *rest = encoded.split("%")
-    return "%".join((first, *(each[:2].lower() + each[2:] for each in rest)))
+    return "%".join((first, *(part[:2].lower() + part[2:] for part in rest)))

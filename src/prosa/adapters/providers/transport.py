@@ -335,7 +335,7 @@ class Pools(httpx2.AsyncBaseTransport):
             raise httpx2.PoolTimeout("no connection became free") from None
 
     def _chosen(self) -> _Pool:
-        pool = next((each for each in self._pools if each.busy < POOL_SIZE), None)
+        pool = next((candidate for candidate in self._pools if candidate.busy < POOL_SIZE), None)
         if pool is None:
             pool = _Pool(self._make())
             self._pools.append(pool)

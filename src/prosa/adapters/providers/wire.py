@@ -202,7 +202,7 @@ def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
 
 def are_objects(value: Value) -> TypeGuard[list[Mapping[str, Value]]]:
     """Return whether a part of an answer is a list of objects."""
-    return isinstance(value, list) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
 
 
 def tool_call(made_id: Value, name: Value, arguments: Plain) -> ToolCall:

@@ -75,7 +75,7 @@ class ParquetRows(Struct, frozen=True):
 
         def blocks() -> Iterator[Sequence[Sequence[Cell] | None]]:
             asked = connection.cursor().execute(_SIZES_OF.format(sizes), [str(self.path)])
-            for start, end, fits in _slices(cast("int", each) for (each,) in _fetched(asked, _SIZES)):
+            for start, end, fits in _slices(cast("int", size) for (size,) in _fetched(asked, _SIZES)):
                 if fits:
                     given = [str(self.path), start, end]
                     yield list(_fetched(connection.execute(_SLICE.format(", ".join(quoted)), given), _AT_ONCE))
@@ -131,7 +131,7 @@ def _size(value: str, kind: DuckDBPyType, depth: int) -> str:
         listed = value if kind.id == "list" else f"{value}::{children[0][1]}[]"
         return _size_of_list(listed, children[0][1], depth)
     if kind.id == "struct" and depth < MAX_NESTED:
-        parts = (_size(f"{value}.{_quoted(name)}", each, depth + 1) for name, each in children)
+        parts = (_size(f"{value}.{_quoted(name)}", child, depth + 1) for name, child in children)
         return f"({' + '.join(['0', *parts])})"
     if kind.id == "map" and depth < MAX_NESTED:
         (_, key), (_, item) = children[:2]

@@ -79,8 +79,8 @@ class StandardStreams:
         if sys.platform == "win32":
             import msvcrt
 
-            for each in (0, self._output):
-                msvcrt.setmode(each, os.O_BINARY)
+            for descriptor in (0, self._output):
+                msvcrt.setmode(descriptor, os.O_BINARY)
 
     def recv(self, size: int) -> bytes:
         """Return at most so many bytes, blocking; none at the end."""

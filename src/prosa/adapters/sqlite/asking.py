@@ -105,7 +105,7 @@ def _answer(connection: sqlite3.Connection, readable: Readable, query: str, limi
 def _fetched(cursor: sqlite3.Cursor, most: int, readable: Readable) -> QueryAnswer:
     if cursor.description is None:
         raise QueryRefused("the query is empty", hint=hint_of(readable))
-    columns = distinct_names(each[0] for each in cursor.description)
+    columns = distinct_names(column[0] for column in cursor.description)
     rows: list[tuple[Value, ...]] = []
     size = 0
     for row in cursor:

@@ -194,8 +194,8 @@ def near_misses(connection: sqlite3.Connection, name: str) -> list[str]:
     rows = connection.execute("SELECT path, node, title FROM document LIMIT ?", (MAX_COMPARED,)).fetchall()
     by_name: dict[str, str] = {}
     for path, node, title in rows:
-        for each in (path, posixpath.basename(path), posixpath.splitext(posixpath.basename(path))[0], node, title):
-            by_name.setdefault(each, path)
+        for alias in (path, posixpath.basename(path), posixpath.splitext(posixpath.basename(path))[0], node, title):
+            by_name.setdefault(alias, path)
     near = nearest(name, by_name)
     return [by_name[near]] if near is not None else []
 
@@ -210,7 +210,7 @@ def _found(connection: sqlite3.Connection, name: str) -> list[str]:
     stem = compared_name(posixpath.splitext(posixpath.basename(name))[0]).casefold()
     like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     for question in _BY_NAME:
-        given = tuple(each for mark, each in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)
+        given = tuple(value for mark, value in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)
         found = [path for (path,) in connection.execute(_plain(question), given)]
         if found:
             return sorted(set(found))
@@ -271,8 +271,8 @@ def _edges(connection: sqlite3.Connection, rows: Iterable[_EdgeRow]) -> Iterator
     wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
     ids = {
         number: node
-        for each in wanted
-        for number, node in connection.execute("SELECT id, node FROM document WHERE id = ?", (each,))
+        for document in wanted
+        for number, node in connection.execute("SELECT id, node FROM document WHERE id = ?", (document,))
     }
     return (_edge(row, ids) for row in rows)
 
@@ -330,7 +330,7 @@ def _counts(connection: sqlite3.Connection, question: str) -> dict[str, int]:
 def _size(path: Path) -> int:
     """Return bytes on the disk, with what SQLite keeps beside the file."""
     size = 0
-    for each in COMPANIONS:
+    for suffix in COMPANIONS:
         with contextlib.suppress(OSError):
-            size += Path(f"{path}{each}").stat().st_size
+            size += Path(f"{path}{suffix}").stat().st_size
     return size

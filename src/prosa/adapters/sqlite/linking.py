@@ -357,7 +357,7 @@ class StoredRecords(Struct, frozen=True):
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
         question = "SELECT path, dialect FROM document WHERE id = ?"
         found = ((self.connection.execute(question, (number,)).fetchone(), number) for number in numbers)
-        rows = sorted((path, each) for (path, name), each in found if dialect in (None, name))
+        rows = sorted((path, number) for (path, name), number in found if dialect in (None, name))
         waiting = iter([number for path, number in rows if path not in besides and self.wanted(path)])
         while batch := list(islice(waiting, BATCH)):
             yield from sorted(

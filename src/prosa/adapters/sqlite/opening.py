@@ -278,9 +278,9 @@ def inode_of(path: Path) -> int:
 
 def remove(path: Path) -> None:
     """Remove an index with everything that SQLite keeps beside it."""
-    for each in COMPANIONS:
+    for suffix in COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{path}{each}")
+            os.unlink(f"{path}{suffix}")
 
 
 def remove_older(path: Path) -> None:
@@ -295,6 +295,6 @@ def remove_older(path: Path) -> None:
 
 def remove_unfinished(path: Path) -> None:
     """Remove the remains of an index whose build was killed."""
-    for each in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
+    for file in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
         with contextlib.suppress(OSError):
-            remove(each)
+            remove(file)

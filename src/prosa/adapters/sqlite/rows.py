@@ -47,7 +47,7 @@ class SqliteRows(Struct, frozen=True):
             with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
                 connection.execute("BEGIN")  # one state of the file for all rows
                 cursor = select(connection, Readable(direct=_tables(connection)), self._statement(connection))
-                names = [each[0] for each in cursor.description or ()]
+                names = [column[0] for column in cursor.description or ()]
                 require_columns(self.name, names)
                 yield from numbered_rows(self.name, names, iter(lambda: cursor.fetchmany(_AT_ONCE), []))
         except sqlite3.Error as error:

@@ -104,7 +104,7 @@ def allowed_documents(
         some = f"d.id IN ({', '.join('?' * len(batch))})"
         statement = f"SELECT d.id, d.path FROM document AS d WHERE {some} AND {wanted.sql}"  # noqa: S608 - parameters
         paths = dict(select(connection, INDEX, statement, (*batch, *wanted.parameters)).fetchall())
-        yield from (each for each in batch if each in paths and (not path_glob or glob_matches(path_glob, paths[each])))
+        yield from (id_ for id_ in batch if id_ in paths and (not path_glob or glob_matches(path_glob, paths[id_])))
 
 
 def prepare(connection: sqlite3.Connection) -> None:
@@ -158,7 +158,7 @@ def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) 
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(best))}) AND {condition.sql}"
         found = select(connection, INDEX, statement, (*best, *condition.parameters))
         places = {section: (document, path) for section, document, path, _ in found}
-        yield from (_Ranked(each, *places[each], score) for each, score in best.items() if each in places)
+        yield from (_Ranked(section, *places[section], score) for section, score in best.items() if section in places)
 
 
 def _unranked(
@@ -219,7 +219,7 @@ def _from_sets(connection: sqlite3.Connection, query: Query, condition: Conditio
     scores = scored_sections(connection, query)
     if scores is None:
         excluded = excluded_sections(connection, query)
-        yield from (each for each in _listed(connection, condition) if each.section not in excluded)
+        yield from (hit for hit in _listed(connection, condition) if hit.section not in excluded)
         return
     best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     for start in range(0, len(best), BATCH):
@@ -227,7 +227,7 @@ def _from_sets(connection: sqlite3.Connection, query: Query, condition: Conditio
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(batch))}) AND {condition.sql}"
         rows = select(connection, INDEX, statement, (*(id_ for id_, _ in batch), *condition.parameters))
         ranked = (_Ranked(section, document, path, scores[section]) for section, document, path, _ in rows)
-        yield from sorted(ranked, key=lambda each: (-each.score, each.section))
+        yield from sorted(ranked, key=lambda hit: (-hit.score, hit.section))
 
 
 def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[SectionHit]:
@@ -235,15 +235,15 @@ def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[SectionHi
     limit = max(0, min(asked.limit, MAX_LIMIT))
     best: dict[int, _Ranked] = {}
     last = 0.0
-    for each in ranked:
-        if len(best) >= limit and (each.score != last or len(best) >= limit + ties):
+    for hit in ranked:
+        if len(best) >= limit and (hit.score != last or len(best) >= limit + ties):
             break
-        key = each.section if asked.sections else each.document
-        if key not in best and (not asked.path_glob or glob_matches(asked.path_glob, each.path)):
-            best[key] = each
-            last = each.score
-    ordered = sorted(best.values(), key=lambda each: (-each.score, each.path))
-    return [SectionHit(each.section, each.document, each.score) for each in ordered[:limit]]
+        key = hit.section if asked.sections else hit.document
+        if key not in best and (not asked.path_glob or glob_matches(asked.path_glob, hit.path)):
+            best[key] = hit
+            last = hit.score
+    ordered = sorted(best.values(), key=lambda item: (-item.score, item.path))
+    return [SectionHit(hit.section, hit.document, hit.score) for hit in ordered[:limit]]
 
 
 # Queries that one expression of FTS5 cannot say: words that are found as pieces of text (Chinese, Japanese), also
@@ -364,8 +364,8 @@ def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[C
         yield Condition("d.id IN (SELECT document FROM metadata WHERE key = 'tag' AND text = ?)", (tag.lstrip("#"),))
     for rel in search.rels:
         lookup = Condition("SELECT document FROM edge WHERE rel = ?", (rel,))
-        each = "EXISTS (SELECT 1 FROM edge WHERE rel = ? AND document = d.id)"
-        yield Condition(each if wide(lookup) else f"d.id IN ({lookup.sql})", (rel,))
+        exists = "EXISTS (SELECT 1 FROM edge WHERE rel = ? AND document = d.id)"
+        yield Condition(exists if wide(lookup) else f"d.id IN ({lookup.sql})", (rel,))
     if search.since:
         yield Condition(f"{_DATE} >= ?", (_moment(search.since),))
     if search.until:
@@ -432,4 +432,4 @@ def nearest_field(connection: sqlite3.Connection, name: str) -> str | None:
 def _nearest(connection: sqlite3.Connection, what: str, name: str) -> str | None:
     first = name[:1]
     rows = connection.execute(f"{_ALL[what]} LIMIT {MAX_CANDIDATES}", (first, first + _LAST))
-    return nearest(name, [each for (each,) in rows if each != name]) if first else None
+    return nearest(name, [other for (other,) in rows if other != name]) if first else None

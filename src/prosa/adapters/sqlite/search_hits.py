@@ -67,14 +67,12 @@ def hits_of(
 ) -> list[Hit]:
     """Return the hits. A document that is found by its title or tags alone is shown from its beginning; with
     ``sections`` every section as it was found."""
-    rows = {row.id: row for row in _rows(connection, [each.section for each in found])}
-    found = [each for each in found if each.section in rows]
+    rows = {row.id: row for row in _rows(connection, [hit.section for hit in found])}
+    found = [hit for hit in found if hit.section in rows]
     matched = _matched(connection, query, rows.values())
-    elsewhere = [each.document for each in found if each.section not in matched and not sections]
+    elsewhere = [hit.document for hit in found if hit.section not in matched and not sections]
     begins = {beginning.document: beginning for beginning in _beginnings(connection, elsewhere)}
-    return [
-        _hit(begins.get(each.document, rows[each.section]), each.score, matched.get(each.section, ())) for each in found
-    ]
+    return [_hit(begins.get(hit.document, rows[hit.section]), hit.score, matched.get(hit.section, ())) for hit in found]
 
 
 def _hit(row: _Section, score: float, marks: Sequence[Mark]) -> Hit:

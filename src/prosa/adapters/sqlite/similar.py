@@ -52,7 +52,7 @@ def similar_in(
     wider = replace(asked, text="", limit=MAX_RANKED, sections=False)
     by_words = ranked_sections(connection, query, wider) if query.clauses else []
     sections = {word.document: word.section for word in by_words if word.document != row[0]}
-    by_vectors = {each.document: each.section for each in near if each.document != row[0]}
+    by_vectors = {hit.document: hit.section for hit in near if hit.document != row[0]}
     places = by_vectors | sections
     by_links = _linked(connection, row[0], wider)
     found = [
@@ -180,23 +180,23 @@ def placed(connection: sqlite3.Connection, model: str, wanted: Iterable[Unmade])
     """Return sections the vector that was computed before from the same text; those left have none. The caller holds a
     transaction."""
     left: list[Unmade] = []
-    for each in wanted:
+    for section in wanted:
         row = connection.execute(
-            "SELECT vector FROM vector WHERE model = ? AND sha256 = ?", (model, each.sha256)
+            "SELECT vector FROM vector WHERE model = ? AND sha256 = ?", (model, section.sha256)
         ).fetchone()
         if row is None:
-            left.append(each)
+            left.append(section)
         else:
-            _place(connection, model, each, row[0])
+            _place(connection, model, section, row[0])
     return left
 
 
 def remember(connection: sqlite3.Connection, model: str, made: Iterable[tuple[Unmade, Sequence[float]]]) -> None:
     """Keep vectors that were computed. The caller holds a transaction."""
-    for each, vector in made:
+    for section, vector in made:
         data = to_bytes(vector)
-        connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", (model, each.sha256, data))
-        _place(connection, model, each, data)
+        connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", (model, section.sha256, data))
+        _place(connection, model, section, data)
     (count,) = connection.execute("SELECT count(*) FROM vector").fetchone()
     if count > MAX_KEPT:
         connection.execute("DELETE FROM vector WHERE sha256 NOT IN (SELECT sha256 FROM embedding)")
@@ -243,6 +243,6 @@ def _documents(kept: Iterable[tuple[Placed, bytes]]) -> Iterator[int]:
     return iter(dict.fromkeys(place.document for place, _ in kept))
 
 
-def _place(connection: sqlite3.Connection, model: str, each: Unmade, data: bytes) -> None:
-    row = (each.document, each.section, model, len(data) // 4, data, each.sha256, 1, "computed")
+def _place(connection: sqlite3.Connection, model: str, section: Unmade, data: bytes) -> None:
+    row = (section.document, section.section, model, len(data) // 4, data, section.sha256, 1, "computed")
     connection.execute("INSERT INTO embedding VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)

@@ -96,7 +96,7 @@ def differing(before: Stamps, now: Stamps) -> tuple[list[str], list[str]]:
 def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
     """Store the stamps of a scan, except for unreadable documents."""
     stamps = {
-        folder: {name: sure(each, scan.at_ns) for name, each in names.items() if folder + name not in unread}
+        folder: {name: sure(stamp, scan.at_ns) for name, stamp in names.items() if folder + name not in unread}
         for folder, names in stamps_of(scan).items()
     }
     value = msgspec.msgpack.encode(KnownStamps.of(scan.hints, stamps))

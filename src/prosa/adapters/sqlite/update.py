@@ -174,7 +174,7 @@ class Update(Struct, dict=True):
 
     @cached_property
     def _old(self) -> frozenset[int]:
-        return frozenset(each.id for each in self.known.values())
+        return frozenset(document.id for document in self.known.values())
 
     def _items(self, documents: Sequence[FoundDocument], at_ns: int) -> list[Item]:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
@@ -246,7 +246,7 @@ class Update(Struct, dict=True):
             linking.keep_sites(self.connection, sites)
             inherit_all(self.connection)
             return
-        some = [each for spooled in self.spooled for each in spooled]
+        some = [pair for spooled in self.spooled for pair in spooled]
         linking.link_some(self.connection, some, self.before.keys, sites)
         self._name(some, sites)
 
@@ -420,7 +420,7 @@ def _inherited_rows(
             continue
         meta = by_fields[id(fields)]
         tags = meta.file.fields.get(TAG) or () if name == "tags" else ()
-        rows += [(number, *each, meta.number) for each in (*fields, *tags)]
+        rows += [(number, *row, meta.number) for row in (*fields, *tags)]
     return rows
 
 

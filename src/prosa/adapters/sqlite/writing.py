@@ -207,7 +207,7 @@ def unpack_records(data: bytes, *, linked: bool = True) -> Iterator[tuple[int, R
 
 def _parts(record: Record) -> Row:
     """Return a record as tuples, which are packed and unpacked faster."""
-    definitions, references = (tuple(map(tuple, each)) for each in (record.definitions, record.references))
+    definitions, references = (tuple(map(tuple, group)) for group in (record.definitions, record.references))
     names = (record.path, record.dialect, record.title, record.type)
     return *names, definitions, references, record.canonical, record.actions
 
@@ -260,7 +260,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
         packed.nodes.append((record.path, record.dialect, _json(record.canonical)))
     packed.meta_files |= extracted.globs is not None
     packed.definitions += [(number, *definition) for definition in record.definitions]
-    packed.fields += [(number, *each, None) for each in extracted.fields]
+    packed.fields += [(number, *row, None) for row in extracted.fields]
     names, tags = _names(record), " ".join(extracted.tags)
     named_cjk = is_cjk(names) or is_cjk(tags)
     packed.sections += [

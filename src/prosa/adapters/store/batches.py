@@ -32,7 +32,7 @@ _INSERT_ROW = insertion("run", RUN_COLUMNS, more=" ON CONFLICT (id) DO NOTHING")
 _REPLACE_ROW = insertion(
     "run",
     RUN_COLUMNS,
-    more=f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in RUN_COLUMNS[1:])}",
+    more=f" ON CONFLICT (id) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in RUN_COLUMNS[1:])}",
 )
 _RESULT = "SELECT number, job, state, kind, error, output, cost, calls, seconds, attempts FROM run"
 

@@ -37,7 +37,7 @@ def begin(connection: Database, record: Improvement, holder: Callable[[], str]) 
 
 def put(record: Improvement) -> Callable[[Database], None]:
     """Record how far a search has come. Its look stays as it was given, and the candidate that it is of."""
-    names = [each for each in COLUMNS if each not in ("id", "look", "chosen", "holder")]
+    names = [name for name in COLUMNS if name not in ("id", "look", "chosen", "holder")]
 
     def work(connection: Database) -> None:
         values = dict(zip(COLUMNS, _values(record), strict=True))
@@ -67,12 +67,12 @@ def earlier_looks(connection: Database, record: Improvement) -> int:
 
 
 def _held(record: Improvement) -> set[str]:
-    return {record.cases[each] for each in record.held_out}
+    return {record.cases[case] for case in record.held_out}
 
 
 def _held_of(cases: str, held: str) -> set[str]:
     digests = decode(cases, type=dict[str, str])
-    return {digests[each] for each in decode(held, type=list[str]) if each in digests}
+    return {digests[case] for case in decode(held, type=list[str]) if case in digests}
 
 
 def sides_of(connection: Database, file: str, cases: Mapping[str, str]) -> dict[str, bool]:
@@ -109,7 +109,7 @@ def of_test(connection: Database, test: str) -> tuple[Improvement, ...]:
 
 def _values(record: Improvement) -> list[object]:
     values = asdict(record)
-    return stored([encode(values[each]).decode() if each in _DATA else _plain(values[each]) for each in COLUMNS])
+    return stored([encode(values[name]).decode() if name in _DATA else _plain(values[name]) for name in COLUMNS])
 
 
 def _plain(value: Value) -> Value:
@@ -119,6 +119,6 @@ def _plain(value: Value) -> Value:
 def _record(row: tuple[object, ...]) -> Improvement:
     """Raise `ValidationError` for what no store of ours ever wrote."""
     values = dict(zip(COLUMNS, row, strict=True))
-    for each in _DATA:
-        values[each] = decode(str(values[each]))
+    for name in _DATA:
+        values[name] = decode(str(values[name]))
     return convert(values | {"accepted": bool(values["accepted"])}, Improvement)

@@ -168,7 +168,7 @@ def _change_part(connection: Database, batch: str, part: str, by: int | None) ->
     """Change a part of the budget. The caller has locked the row of the batch."""
     parts = _parts(connection, batch)
     left = 0 if by is None else parts.pop(part, 0) + by
-    parts = {name: each for name, each in parts.items() if name != part} | ({part: left} if left else {})
+    parts = {name: share for name, share in parts.items() if name != part} | ({part: left} if left else {})
     put_note(connection, parts_note(batch), json.dumps(parts))
 
 
@@ -187,7 +187,7 @@ def take_pace(
     waits = []
     if rpm is not None and len(sent) >= rpm:
         waits.append(sent[len(sent) - rpm][0] + window - now)
-    if tpm is not None and sent and sum(each for _, each in sent) + tokens > tpm:
+    if tpm is not None and sent and sum(count for _, count in sent) + tokens > tpm:
         waits.append(sent[0][0] + window - now)
     if waits:
         return Pace("", max(*waits, 0.001))
@@ -220,7 +220,7 @@ def draw_together(
     text = f"SELECT value FROM note WHERE name = ?{connection.locked}"  # noqa: S608 - a word of ours
     (value,) = connection.execute(text, (name,)).fetchone()
     known = json.loads(value)
-    holders = [each for each in known.get("holders", []) if each == holder or alive(each)]
+    holders = [other for other in known.get("holders", []) if other == holder or alive(other)]
     granted = int(known.get("granted", 0)) if holders else 0
     drawn = min(wanted, cap - granted)
     drawn = drawn if drawn >= least else 0

@@ -213,7 +213,7 @@ def is_of_values(error: Exception) -> bool:
         return True
     if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_TRIGGER":
         return False  # no trigger is ours
-    names = {each.__name__ for each in type(error).__mro__}  # those of PEP 249, which both libraries have
+    names = {base.__name__ for base in type(error).__mro__}  # those of PEP 249, which both libraries have
     whole = {"DatabaseError", "InterfaceError", "OSError", "RunError"}
     return bool(names & {"DataError", "IntegrityError"}) or not names & whole
 
@@ -355,9 +355,9 @@ def file_system(path: Path, mounts: str) -> str:
     """Return the kind of the file system that holds a path, by the longest mount point above it; empty where
     unknown."""
     real, best, kind = os.path.realpath(path), -1, ""
-    for point, each in _points(mounts.splitlines()):
+    for point, name in _points(mounts.splitlines()):
         if (real == point or real.startswith(point.rstrip("/") + "/")) and len(point) >= best:
-            best, kind = len(point), each
+            best, kind = len(point), name
     return kind
 
 

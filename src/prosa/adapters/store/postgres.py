@@ -136,7 +136,7 @@ class PostgresDatabase:
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> psycopg.Cursor[tuple[Any, ...]]:
         """Do one statement for each of many rows of values."""
         cursor = self._connection.cursor()
-        cursor.executemany(_sent(text), [[_value(each) for each in row] for row in values])
+        cursor.executemany(_sent(text), [[_value(value) for value in row] for row in values])
         return cursor
 
     def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[tuple[Any, ...]]:
@@ -436,7 +436,7 @@ def _as_json(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
     waiting: list[bytes] = []
     size = 0
     for row in rows:
-        waiting.append(msgspec.json.encode({f"v{at}": _in_json(each) for at, each in enumerate(row)}))
+        waiting.append(msgspec.json.encode({f"v{at}": _in_json(value) for at, value in enumerate(row)}))
         size += len(waiting[-1])
         if size > _LARGEST:
             yield f"[{b','.join(waiting).decode()}]"

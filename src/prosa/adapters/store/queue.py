@@ -238,9 +238,9 @@ class LeaseQueue:
         """End the connections."""
         with suppress(psycopg.Error):
             await self._stack.aclose()
-        for each in (self._beats, self._takes):
+        for connection in (self._beats, self._takes):
             with suppress(psycopg.Error):
-                await each.close()
+                await connection.close()
 
     def _beat(self, jobs: Sequence[JobId]) -> None:
         for job in jobs:

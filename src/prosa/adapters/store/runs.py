@@ -56,7 +56,7 @@ _INSERT_RUN = insertion("run", RUN_COLUMNS, _BEGIN)
 _INSERT_CALL = Statement(
     f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) SELECT {', '.join('?' * len(CALL_COLUMNS))}"  # noqa: S608
     f" FROM {BESIDE}run WHERE id = ? AND attempts = ?{SHARED} ON CONFLICT (run, path, attempt)"
-    f" DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}",
+    f" DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in CALL_COLUMNS)}",
     (*CALL_COLUMNS, "id", "attempts"),
     _ASK,
 )
@@ -67,7 +67,7 @@ _TOOK = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
 
 
 def _answering(more: str) -> Statement:
-    changed = ", ".join(f"{each} = ?" for each in (*_SAID, *_TOOK))
+    changed = ", ".join(f"{column} = ?" for column in (*_SAID, *_TOOK))
     at = f"run = ? AND path = ? AND attempt = ? AND EXISTS (SELECT 1 {_HELD}{SHARED})"
     columns = (*_SAID, *_TOOK, "run", "path", "attempt", "id", "attempts")
     return Statement(f"UPDATE call SET {changed}{more}{GIVEN} WHERE {at}", columns, _ANSWER)  # noqa: S608
@@ -236,7 +236,7 @@ def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
         found.append((f"({' OR '.join(f'LOWER({name}) LIKE ? ESCAPE ?' for name in _SEARCHED)})", _like(chosen.text)))
     if chosen.below is not None:
         found.append(("(started, id) < (?, ?)", chosen.below))
-    return f" WHERE {' AND '.join(each for each, _ in found)}", [value for _, values in found for value in values]
+    return f" WHERE {' AND '.join(clause for clause, _ in found)}", [value for _, values in found for value in values]
 
 
 def _like(text: str) -> tuple[str, ...]:
@@ -310,7 +310,7 @@ def _so_far(run: RunRecord, totals: Sequence[int]) -> RunRecord:
 
 def model_calls(connection: Database, ids: Sequence[str]) -> dict[str, list[CallRecord]]:
     """Return the answered model calls of some runs, by run, without what was said in them."""
-    found: dict[str, list[CallRecord]] = {each: [] for each in ids}
+    found: dict[str, list[CallRecord]] = {run: [] for run in ids}
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         where = f"run IN ({', '.join('?' * len(some))}) AND kind = 'model' AND state = 'answered'"
@@ -323,19 +323,19 @@ def model_calls(connection: Database, ids: Sequence[str]) -> dict[str, list[Call
 def forget(connection: Database, ids: Iterable[str]) -> int:
     """Take runs away with their calls, and return how many there were."""
     gone = 0
-    for each in ids:
-        connection.execute("DELETE FROM call WHERE run = ?", (each,))
-        gone += connection.execute("DELETE FROM run WHERE id = ?", (each,)).rowcount
+    for run in ids:
+        connection.execute("DELETE FROM call WHERE run = ?", (run,))
+        gone += connection.execute("DELETE FROM run WHERE id = ?", (run,)).rowcount
     return gone
 
 
 def forget_tests(connection: Database, ids: Iterable[str]) -> int:
     """Take tests away with their attempts, and return how many there were."""
     gone = 0
-    for each in ids:
-        connection.execute("DELETE FROM attempt WHERE test = ?", (each,))
-        connection.execute("DELETE FROM suite WHERE test = ?", (each,))
-        gone += connection.execute("DELETE FROM test WHERE id = ?", (each,)).rowcount
+    for test in ids:
+        connection.execute("DELETE FROM attempt WHERE test = ?", (test,))
+        connection.execute("DELETE FROM suite WHERE test = ?", (test,))
+        gone += connection.execute("DELETE FROM test WHERE id = ?", (test,)).rowcount
     return gone
 
 

@@ -82,7 +82,7 @@ def end_test(
     _require_held(connection, test, holder())
     text = "UPDATE test SET state = ?, ended = ?, passed = ?, cost = ? WHERE id = ?"
     connection.execute(text, (state, ended, int(passed), cost, test))
-    rows = [(each, test, number) for number, each in enumerate(costs)]
+    rows = [(amount, test, number) for number, amount in enumerate(costs)]
     connection.executemany("UPDATE suite SET cost = ? WHERE test = ? AND number = ?", rows)
 
 
@@ -114,7 +114,7 @@ def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:
         found.append((text, (chosen.subject,)))
     if chosen.below is not None:
         found.append(("(started, id) < (?, ?)", chosen.below))
-    where = f" WHERE {' AND '.join(each for each, _ in found)}" if found else ""
+    where = f" WHERE {' AND '.join(clause for clause, _ in found)}" if found else ""
     values: list[str | int] = [value for _, some in found for value in some]
     text = f"SELECT {_LISTED} FROM test{where} ORDER BY started DESC, id DESC"  # noqa: S608
     if chosen.limit is not None:
@@ -123,14 +123,14 @@ def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:
 
 
 def _literal(text: str) -> str:
-    for each in "!%_":
-        text = text.replace(each, f"!{each}")
+    for char in "!%_":
+        text = text.replace(char, f"!{char}")
     return text
 
 
 def suites_of(connection: Database, ids: Sequence[str]) -> dict[str, list[SuiteRow]]:
     """Return the suites of some tests, by test."""
-    found: dict[str, list[SuiteRow]] = {each: [] for each in ids}
+    found: dict[str, list[SuiteRow]] = {test: [] for test in ids}
     for test in ids:
         text = f"SELECT {', '.join(SUITE_COLUMNS)} FROM suite WHERE test = ? ORDER BY number"  # noqa: S608
         for row in connection.execute(text, (test,)):

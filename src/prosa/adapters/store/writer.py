@@ -75,9 +75,9 @@ def _wake(waiters: list[_Waiter]) -> None:
     """Let those continue that wait on event loops for what is committed now."""
 
     def wake(futures: list[asyncio.Future[None]]) -> None:
-        for each in futures:
-            if not each.done():
-                each.set_result(None)
+        for waiter in futures:
+            if not waiter.done():
+                waiter.set_result(None)
 
     by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
     for loop, future in waiters:
@@ -195,9 +195,9 @@ class Writer:
         for future, value in group.done:
             if id(future) in waited_for:
                 future.set_result(value)
-        for future, each in group.refused:
+        for future, refusal in group.refused:
             if id(future) in waited_for:
-                future.set_exception(each)
+                future.set_exception(refusal)
 
 
 class _Uneven(Exception):
@@ -251,7 +251,7 @@ class _Group(Struct, eq=False):
 
     def _change(self) -> None:
         """Do the changes that wait. Raises `_Uneven` where one of them is refused."""
-        for statement in sorted(self.changes, key=lambda each: each.rank):
+        for statement in sorted(self.changes, key=lambda item: item.rank):
             some = self.changes[statement]
             done = self.connection.change_all(statement, [change.values for change in some])
             if done != len(some) and some[0].otherwise is not None:
@@ -268,8 +268,8 @@ class _Group(Struct, eq=False):
                 self.refused.append((future, error))
 
     def _begin(self) -> None:
-        for each in (self.done, self.refused, self.changes, self.ranks):
-            each.clear()
+        for collection in (self.done, self.refused, self.changes, self.ranks):
+            collection.clear()
 
     def _alone(self, work: Work[T]) -> T:
         """Return one piece of work, of which nothing is left where it fails."""

@@ -171,10 +171,10 @@ class Telemetry:
         thread.join(LONGEST)
 
     def _shut(self) -> None:
-        for each in (self._spans, self._metrics):
+        for provider in (self._spans, self._metrics):
             try:
-                each.force_flush(int(LONGEST * 500))
-                each.shutdown()
+                provider.force_flush(int(LONGEST * 500))
+                provider.shutdown()
             except Exception:
                 logging.getLogger("opentelemetry").exception("telemetry was not sent")
 

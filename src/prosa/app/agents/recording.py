@@ -133,8 +133,8 @@ def _marked(value: Value, mark: Mark) -> Value:
     if isinstance(value, str):
         return mark(value)
     if isinstance(value, dict):
-        return {key: each if key in _NAMES else _marked(each, mark) for key, each in value.items()}
-    return [_marked(each, mark) for each in value] if isinstance(value, list | tuple) else value
+        return {key: member if key in _NAMES else _marked(member, mark) for key, member in value.items()}
+    return [_marked(item, mark) for item in value] if isinstance(value, list | tuple) else value
 
 
 def require_recordable(record: Record, task: AgentTask) -> None:
@@ -178,7 +178,7 @@ def _read(path: Path) -> RecordedAttempt | None:
 
 
 def _content(folder: Path, digest: str) -> bytes | None:
-    if len(digest) != 64 or not all(each in "0123456789abcdef" for each in digest):
+    if len(digest) != 64 or not all(char in "0123456789abcdef" for char in digest):
         return None
     path = folder / FOLDER / FILES / digest
     try:

@@ -226,8 +226,8 @@ async def cancel_rounds(store: StorePlace, name: str, options: Options, environm
     batch = batch_status(store, name).batch
     with reading_store(store) as connection:
         found = open_parts(connection, batch.id) if connection is not None else []
-    sent = [each for each in found if each.remote]
-    for backend in {each.backend for each in sent}:
+    sent = [part for part in found if part.remote]
+    for backend in {part.backend for part in sent}:
         port = backend_of(backend, options, environment)
         try:
             for part in sent:

@@ -195,16 +195,16 @@ class Inputs(Struct, frozen=True):
         taken = {*self.mapping.fields.values(), self.mapping.id_column}
         mapped = self.mapping.fields.keys() - taken
         used = (
-            each for each in row.unfit if each in taken or ((wanted is None or each in wanted) and each not in mapped)
+            name for name in row.unfit if name in taken or ((wanted is None or name in wanted) and name not in mapped)
         )
-        return next((row.unfit[each] for each in used), "")
+        return next((row.unfit[name] for name in used), "")
 
     def _given(self, row: Row, wanted: frozenset[str] | None) -> Value:
         """Return the fields that are mapped, and the columns that are called as a field is. Raises
         `ArgumentProblem`."""
         value = row.value or {}
         taken = set(self.mapping.fields.values())
-        found = {column: each for column, each in value.items() if wanted is None or column in wanted}
+        found = {column: cell for column, cell in value.items() if wanted is None or column in wanted}
         for column in taken - set(self.mapping.fields):
             found.pop(column, None)
         for name, column in self.mapping.fields.items():
@@ -216,7 +216,7 @@ class Inputs(Struct, frozen=True):
             return self.form.input_value(found)
         if not row.texts:
             return found
-        return typed_arguments(self.program.input_schema, [(name, str(each)) for name, each in found.items()])
+        return typed_arguments(self.program.input_schema, [(name, str(cell)) for name, cell in found.items()])
 
     def _properties(self) -> frozenset[str] | None:
         """Return the fields that the input schema knows; None where it takes any."""
@@ -242,7 +242,7 @@ class Inputs(Struct, frozen=True):
                 hint = f"did you mean {near}?" if near else f"its fields are: {', '.join(sorted(wanted))}"
                 raise RowsRefused(f"--map {name}=…: the input of {self.program.name} has no such field", hint=hint)
         used = {*self.mapping.fields.values(), self.mapping.id_column}
-        left = [each for each in columns if wanted is not None and each not in wanted and each not in used]
+        left = [column for column in columns if wanted is not None and column not in wanted and column not in used]
         if left:
             self.notice(
                 f"note: columns without a matching input of {self.program.name} are ignored: {', '.join(left[:20])}"
@@ -263,17 +263,17 @@ def survey(inputs: Inputs, refused: Callable[[RowInput], None], seed: int = 0) -
     found, chance = Survey(), random.Random(seed)  # noqa: S311 - a sample is no secret
     ids = array("Q")
     schema = Schema(inputs.program.input_schema)
-    for each in inputs:
+    for row in inputs:
         found.total += 1
         if inputs.mapping.id_column:
-            ids.append(_id_digest(each.id))
+            ids.append(_id_digest(row.id))
         # Defaults fill what is missing, so most rows that fit without them need no further look.
-        wrong = each.problem or ("" if schema.valid(each.input_value) else _wrong(inputs.program, each.input_value))
+        wrong = row.problem or ("" if schema.valid(row.input_value) else _wrong(inputs.program, row.input_value))
         if wrong:
             found.refused += 1
-            refused(RowInput(each.number, each.id, each.place, problem=wrong))
+            refused(RowInput(row.number, row.id, row.place, problem=wrong))
         else:
-            _sample(found, each.input_value, chance)
+            _sample(found, row.input_value, chance)
     if not found.total:
         raise RowsRefused(f"{inputs.source.name} has no rows")
     _require_unique(inputs, ids)
@@ -307,9 +307,9 @@ def _require_unique(inputs: Inputs, ids: array[int]) -> None:
     if not twice:
         return
     seen: dict[str, str] = {}
-    for each in inputs:
-        if _id_digest(each.id) in twice:
-            key = json.dumps(each.id)
+    for row in inputs:
+        if _id_digest(row.id) in twice:
+            key = json.dumps(row.id)
             if key in seen:
-                raise RowsRefused(f"{each.place}: the id {key} is that of {seen[key]} too", hint="--id COLUMN")
-            seen[key] = each.place
+                raise RowsRefused(f"{row.place}: the id {key} is that of {seen[key]} too", hint="--id COLUMN")
+            seen[key] = row.place

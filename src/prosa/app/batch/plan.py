@@ -58,7 +58,7 @@ def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan
     chosen = prepared.chosen
     failed = max(counts.failures, found.refused)
     left = max(found.total - counts.done - failed, 0)
-    left = min(left, *(each for each in (chosen.limit, chosen.sample) if each is not None), left)
+    left = min(left, *(limit for limit in (chosen.limit, chosen.sample) if limit is not None), left)
     dollars, why = _dollars(prepared, found.sample, left, counts)
     return BatchPlan(
         prepared.batch.name,
@@ -92,14 +92,14 @@ def _dollars(
     guesses: list[float] = []
     for input_value in sample:
         with suppress(RunError):
-            each = estimate(program, first_request(program, first_messages(program, input_value)), facts)
-            if each.unknown or each.least.dollars is None:
-                return None, f"no price of {', '.join(each.unknown) or program.model_name} is known"
-            if each.most is None or each.most.dollars is None:
-                return None, each.boundless or f"no price of {program.model_name} is known"
-            lows.append(float(each.least.dollars))
-            highs.append(float(each.most.dollars))
-            guesses.append(float(facts.price(program.model_name, Usage(each.first, GUESSED_OUTPUT)) or 0))
+            guess = estimate(program, first_request(program, first_messages(program, input_value)), facts)
+            if guess.unknown or guess.least.dollars is None:
+                return None, f"no price of {', '.join(guess.unknown) or program.model_name} is known"
+            if guess.most is None or guess.most.dollars is None:
+                return None, guess.boundless or f"no price of {program.model_name} is known"
+            lows.append(float(guess.least.dollars))
+            highs.append(float(guess.most.dollars))
+            guesses.append(float(facts.price(program.model_name, Usage(guess.first, GUESSED_OUTPUT)) or 0))
     if not lows:
         return None, "no row could be examined"
     known = counts.done >= FEWEST and counts.cost > 0

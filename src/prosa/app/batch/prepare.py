@@ -98,7 +98,7 @@ def subject_of(
         return Subject(ready_program(path, options, environment, named=named, to_run=to_run))
     loaded = load_scripts(path, options, environment.settings)
     if not script:
-        known = ", ".join(each.address for each in loaded.scripts[:10]) or "none"
+        known = ", ".join(candidate.address for candidate in loaded.scripts[:10]) or "none"
         raise BatchRefused(f"which script of {path} runs over the rows? it has: {known}", hint="--script ID")
     found = selection(loaded, Choice((script,), text="a row"), options, environment)
     found.require_named()
@@ -172,7 +172,7 @@ def prepare(
     program that may not be kept, and where the store has no place."""
     subject = subject if isinstance(subject, Subject) else Subject(subject)
     program, script = subject.program, subject.script
-    secret = next((each for each in reachable(program) if each.classified), None)
+    secret = next((reached for reached in reachable(program) if reached.classified), None)
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a batch is stored on disk"
         raise BatchRefused(message, hint="run its rows one by one: prosa run stores nothing about it")
@@ -213,4 +213,4 @@ def closure_of(subject: Subject) -> tuple[tuple[str, str], ...]:
 
 def _plain(name: str) -> str:
     """Return the name of a program as part of that of a batch: it never ends as a file does."""
-    return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:40] or "batch"
+    return "".join(char if char.isalnum() or char in "-_" else "-" for char in name)[:40] or "batch"

@@ -366,7 +366,7 @@ class ProviderBatchRounds(Struct, eq=False):
         """Write all results, and return what they cost and how many are to be sent again. Twice is once."""
         cost, seen, again = Decimal(0), 0, 0
         async for chunk in _chunks(self.port.results(remote)):
-            chunk = [self._marked(each) for each in chunk]
+            chunk = [self._marked(result) for result in chunk]
             await self.store.do(rounds.journal(chunk))
             for result in chunk:
                 seen, again = seen + 1, again + result.again

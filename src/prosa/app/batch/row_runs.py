@@ -81,7 +81,7 @@ class RowRuns(Struct):
         if self.states[job.number - 1] in (BEGUN, AGAIN):
             run = await journals.find(row_run(self.record.id, job.number))
         if run is None:
-            waits = any(each.mailbox for each in reachable(program))  # for answers of others, with one of its own
+            waits = any(reached.mailbox for reached in reachable(program))  # for answers of others, with one of its own
             grouped = self.grouped and not waits
             return await journals.begin(self._new(journals, job, program), grouped=grouped, late=grouped and self.fresh)
         stored = await journals.resume(run, crashed=run.state == "open")

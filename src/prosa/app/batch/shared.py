@@ -172,7 +172,7 @@ class SharedRows(Struct, eq=False):
                 if connection is None:
                     return []
                 found = batches.results(connection, batch.record.id)
-                return [each for each in found if not self.told[each.row - 1]]
+                return [result for result in found if not self.told[result.row - 1]]
 
         for result in await asyncio.to_thread(others):
             self._row(batch, result)
@@ -369,7 +369,7 @@ class _Finder(Struct, eq=False):
 
     async def _look(self) -> None:
         """Open what can be run here, and close what is over."""
-        found = {each.id: each for each in await self.worker.writer.do(batches.open_batches) if self._is_meant(each)}
+        found = {item.id: item for item in await self.worker.writer.do(batches.open_batches) if self._is_meant(item)}
         for batch, share in list(self.worker.shares.items()):
             record = found.get(batch)
             if record is None or record.options != self.known[batch]:

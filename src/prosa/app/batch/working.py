@@ -359,7 +359,7 @@ class LeaseWorker(Struct, eq=False):
 
     async def rest(self, seconds: float) -> None:
         """Wait until a lease has ended or the worker is to stop, not longer than some seconds."""
-        waits = [asyncio.ensure_future(each.wait()) for each in (self.stop, self.changed)]
+        waits = [asyncio.ensure_future(event.wait()) for event in (self.stop, self.changed)]
         try:
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:

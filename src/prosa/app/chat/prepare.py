@@ -90,7 +90,7 @@ def layers_below(
     if default:
         found += _user(user_dir)
         found += _tree(path, files, root)
-    found += [read_layer("given", RootedFiles().read(each)) for each in named]
+    found += [read_layer("given", RootedFiles().read(file)) for file in named]
     return tuple(found)
 
 
@@ -173,7 +173,7 @@ def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str
     """Return the granted tools that a chat requests (None: all of them), and the names of the others it requests."""
     if wanted is None:
         return tools, ()
-    named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
+    named = {*wanted, *(name.partition("=")[0] for name in wanted if name.startswith(SERVER))}
     programs = tuple(
         program for program in tools.programs if _is_wanted((program.name, program.file, *_paths(program)), wanted)
     )

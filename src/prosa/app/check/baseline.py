@@ -55,7 +55,7 @@ class Baseline(Struct, frozen=True, dict=True):
     def new_in(self, path: Path, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return which findings of one document are new."""
         name = self._name(str(path))
-        entries = {each: self.entries[each] for each in (name, *self._gone) if each in self.entries}
+        entries = {key: self.entries[key] for key in (name, *self._gone) if key in self.entries}
         return split(found, [name] * len(found), entries, checked=(name,), gone=self._gone).new
 
     def replaced(self, found: Sequence[Diagnostic], groups: Sequence[Group]) -> Replaced:

@@ -231,7 +231,7 @@ def gather(
         if path.is_dir():
             found = _with_evals(found) + (manifests_in(path, found) if agents and manifests else [])
         grouping.add(base, found)
-        hidden = {each for each in found if _is_hidden_in(path, each)}
+        hidden = {document for document in found if _is_hidden_in(path, document)}
         grouping.unnamed |= hidden
         grouping.named.update(set(found) - hidden)
     return tuple(

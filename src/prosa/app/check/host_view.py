@@ -39,7 +39,7 @@ def host_view(name: str, path: Path) -> HostView:
     and `FileProblem` for a path that does not exist."""
     host = host_named(name)
     if host is None:
-        raise UnknownName("host", name, [each.name for each in HOSTS])
+        raise UnknownName("host", name, [candidate.name for candidate in HOSTS])
     if not path.exists():
         raise FileProblem(path, "missing", "no such file or folder")
     return _Viewing.at(path).view(host)
@@ -89,7 +89,7 @@ class _Viewing(Struct, frozen=True):
     def paths(self, place: HostPlace) -> Iterator[str]:
         """Yield the files of a place that are read here, from the root inwards."""
         for folder in self.folders(place):
-            names = (each for name in place.names for each in self.matching(folder, name))
+            names = (file for name in place.names for file in self.matching(folder, name))
             found = (name for name in names if (self.text(name) or "").strip())
             yield from list(found)[: 1 if place.first else None]
 
@@ -105,7 +105,7 @@ class _Viewing(Struct, frozen=True):
         if "*" not in path:
             return [path] if self.files.exists(self.root / path) else []
         start = path.partition("*")[0]
-        return sorted(each for each in self.listed if each.startswith(start) and glob_matches(path, each))
+        return sorted(file for file in self.listed if file.startswith(start) and glob_matches(path, file))
 
     def loaded(self, host: Host, place: HostPlace, path: str) -> Iterator[HostFile]:
         source, front = self.open(path)
@@ -137,14 +137,14 @@ class _Viewing(Struct, frozen=True):
             return ("choice" if described else "call") if place.when == "match" else place.when
         if "**" in globs or "*" in globs:
             return "start"
-        hit = any(glob_matches(each, self.here) for glob in globs for each in expanded(glob))
+        hit = any(glob_matches(pattern, self.here) for glob in globs for pattern in expanded(glob))
         return "start" if hit else "match"
 
     def imported(self, source: SourceText, depth: int, when: str, seen: set[str]) -> Iterator[HostFile]:
         """Yield the files that a text imports, each once, and below each what that imports."""
-        for each in imports_in(parse(source)) if depth else ():
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(source.path), each.target))
-            text = self.text(path) if not each.target.startswith(("~", "/")) and path not in seen else None
+        for imported in imports_in(parse(source)) if depth else ():
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source.path), imported.target))
+            text = self.text(path) if not imported.target.startswith(("~", "/")) and path not in seen else None
             if text is None or len(seen) > MAX_FILES:
                 continue
             seen.add(path)
@@ -197,7 +197,7 @@ def _globs(fields: Mapping | None, name: str) -> Iterator[str]:
     if isinstance(node, Items):
         yield from (item.text.strip() for item in node.items if isinstance(item, Scalar))
     elif isinstance(node, Scalar) and node.value is not None:
-        yield from (each for part in node.text.split(",") if (each := part.strip()))
+        yield from (glob for part in node.text.split(",") if (glob := part.strip()))
 
 
 def _name(path: str) -> str:

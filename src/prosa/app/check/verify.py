@@ -85,10 +85,14 @@ def _refuse(path: Path, problems: Sequence[Problem]) -> None:
 
 def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust) -> tuple[Diagnostic, ...]:
     """Return the findings of all groups, with what became of the signatures."""
-    found = [each for group in groups for each in group.project.diagnostics]
+    found = [diagnostic for group in groups for diagnostic in group.project.diagnostics]
     for group in groups:
         checked = checker.check(group, keep=True)
-        models = {each.front.source.path: each for each in checked.documents if each.reading.model_of(MDA) is not None}
+        models = {
+            document.front.source.path: document
+            for document in checked.documents
+            if document.reading.model_of(MDA) is not None
+        }
         for diagnostic in checked.diagnostics:
             if diagnostic.path not in models or diagnostic.rule != RULE:
                 wrong = diagnostic.path in models and diagnostic.rule == MISMATCH
@@ -98,7 +102,7 @@ def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust
             known = policy(document.real)
             for problem in _problems(document, group.files, trust):
                 made = diagnosed((problem,), document.front.source, known)
-                found += (replace(each, severity=problem.severity or each.severity) for each in made)
+                found += (replace(diagnostic, severity=problem.severity or diagnostic.severity) for diagnostic in made)
     return ordered(found)
 
 

@@ -173,7 +173,7 @@ class Workspace(Struct, eq=False):
         changes: an editor asks again and again about the document that its user looks at."""
         found = self._parts.get(path)
         if found is None or found[0] is not reading:
-            self._parts = {each: kept for each, kept in self._parts.items() if each in self._readings}
+            self._parts = {other: kept for other, kept in self._parts.items() if other in self._readings}
             found = self._parts[path] = reading, {}
         parts = found[1]
         if name not in parts:
@@ -221,7 +221,7 @@ class Workspace(Struct, eq=False):
             news = self.resident.update(path)
         if text is not None and not _is_document(real) and real not in self.resident.seen:
             self._lone[real] = news[real] = self._alone(real)
-        return {each: self._new(each, found) for each, found in news.items()}
+        return {document: self._new(document, found) for document, found in news.items()}
 
     def found_in(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of a document, by its real path, as they were when it was updated last."""

@@ -146,7 +146,7 @@ class OfferedAction(Struct, frozen=True):
         what = f"{safe(contract.id)} changes something ({contract.method} {cleaned(contract.url)})"
         if not self.access.rights.names(contract.id):
             return failed(f"{what}, and that was not permitted; nothing was sent. {self._permission()}")
-        if any(each.id == contract.id for each in self.access.named):
+        if any(permitted.id == contract.id for permitted in self.access.named):
             why = f"{cleaned(self.at)} declares it otherwise than the page that the user named"
             return failed(f"{what}: {why}; nothing was sent")
         why = "no page that the user named declares it, so its id alone permits nothing"
@@ -157,7 +157,7 @@ class OfferedAction(Struct, frozen=True):
         contract = self.offer.contract
         names = [contract.id] if self.declared in self.access.named else []
         names.append(f"{self.origin} {contract.method} {contract.url}")
-        name = next((each for each in names if safe(each) == each and _is_permission(each)), "")
+        name = next((choice for choice in names if safe(choice) == choice and _is_permission(choice)), "")
         if not name:
             return "the user permits every change at the sites of the run with --allow-actions"
         return f"the user permits it with --allow-action {shlex.quote(name)}, or all with --allow-actions"

@@ -81,8 +81,8 @@ class CopyRecords(Struct):
         if state and state.get("origin") != str(origin_of(start)):
             raise RunError(f"{store.folder} holds a copy of {state.get('origin')}", hint="choose another folder")
         written = state.get("pages")
-        for each in (*(written if isinstance(written, list) else ()), *lines):
-            found._take(each)
+        for item in (*(written if isinstance(written, list) else ()), *lines):
+            found._take(item)
         was = state.get("round")
         found.round = was if isinstance(was, int) and 0 < was < 2**31 else 1
         ended = bool(state.get("complete"))
@@ -131,11 +131,11 @@ class CopyRecords(Struct):
             return path, None
         return other_path(url), self.pages[owner]
 
-    def _take(self, each: Value) -> None:
-        if not isinstance(each, Mapping):
+    def _take(self, item: Value) -> None:
+        if not isinstance(item, Mapping):
             return
-        if isinstance(each.get("url"), str) and isinstance(number := each.get("round"), int):
-            texts = {name: str(each.get(name, "")) for name in _NAMES if name != "round"}
+        if isinstance(item.get("url"), str) and isinstance(number := item.get("round"), int):
+            texts = {name: str(item.get(name, "")) for name in _NAMES if name != "round"}
             record = PageRecord(round=number, **texts)
             if _could_be(record, self.start):
                 self._put(record)

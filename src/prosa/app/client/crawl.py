@@ -151,7 +151,7 @@ class Crawl(Struct):
         writer, pool = CopyWriter(records), ThreadPoolExecutor(CONNECTIONS)
         try:
             for urls in self._batches(frontier):
-                asking = pool.map(lambda each: self._ask(client, writer, each[0]), urls)
+                asking = pool.map(lambda pair: self._ask(client, writer, pair[0]), urls)
                 for (url, depth), outcome in zip(urls, asking, strict=True):
                     self._write(writer, frontier, url, depth, outcome)
         finally:

@@ -51,7 +51,7 @@ def fetch_skills(
     fetched with ``any_origin``. Raises `HttpProblem`, `UnknownSkill`, `OSError`."""
     with SiteClient(bounds, tokens) as client:
         index = _index(client, url)
-        known = {each.name: each for each in index.entries}
+        known = {entry.name: entry for entry in index.entries}
         for name in names:
             if name not in known:
                 near = nearest(name, list(known))

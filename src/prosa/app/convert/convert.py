@@ -200,7 +200,7 @@ def _suite(source: SourceText, options: ConvertOptions) -> Result:
         folder = options.output if options.into else options.output.parent
         stem = stem if options.into else options.output.name.removesuffix(".md").removesuffix(".test")
     made = convert_suite(source, stem, text)
-    return Result(source.path, tuple(NewFile(folder / name, each) for name, each in made.files), made.report)
+    return Result(source.path, tuple(NewFile(folder / name, content) for name, content in made.files), made.report)
 
 
 def _suite_stem(place: Path) -> str:
@@ -280,7 +280,7 @@ def _wrap(source: SourceText, origin: FormName, stem: str, folder: Path | None, 
 
 def _without_clash(result: Result, before: Sequence[Result]) -> Result:
     """Return the result, or the problem that another source goes to the same file."""
-    taken = {each.path: one.source for one in before for each in one.files if each.path is not None}
+    taken = {file.path: one.source for one in before for file in one.files if file.path is not None}
     for file in result.files:
         if file.path in taken:
             message = f"{result.source}: {file.path} would be made of {taken[file.path]} too; nothing is written for it"
@@ -358,8 +358,8 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
     found = {name: source.text}
     todo = [(name, piece)]
     while todo:
-        importer, each = todo.pop()
-        for written in _imports(each):
+        importer, current = todo.pop()
+        for written in _imports(current):
             place = real_path(files.root / Path(importer).parent / written)
             if not place.is_relative_to(files.root):
                 raise NotConvertible(f"`{importer}` imports `{written}`, which lies outside its folder")
@@ -390,7 +390,7 @@ def unwrapped(source: SourceText, max_size: int) -> Skill | None:
     program = RootedFiles(real_path(folder), max_size).read(folder / inner)
     piece = PROGRAM.read(program, NO_MARKS).piece
     notes = tuple(
-        Item("manual", source.path, 1, "", "/imports", f"it imports `{each}`, which lies in the skill")
-        for each in _imports(piece)
+        Item("manual", source.path, 1, "", "/imports", f"it imports `{target}`, which lies in the skill")
+        for target in _imports(piece)
     )
     return Skill(((inner, program.text),), Report(len(flat(piece)), notes))

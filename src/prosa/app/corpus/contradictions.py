@@ -34,7 +34,7 @@ def _read(pair: Contradiction, files: Files, root: Path) -> Compared:
     readings = {pair.one.id: one, pair.other.id: other}
     edge = pair.edges[0]
     source = readings[edge.source]
-    why = next((text for each in pair.edges if (text := _why(each, readings[each.source]))), "")
+    why = next((text for link in pair.edges if (text := _why(link, readings[link.source]))), "")
     section = named_section(source, edge) if source else edge.fragment
     return Compared(pair, _passage(pair.one, pair, one, section), _passage(pair.other, pair, other, section), why)
 

@@ -102,11 +102,11 @@ async def _enriched(
     done: Callable[[Enriched], None],
 ) -> None:
     for batch in _batches(_records(paths, files, hints, options, done)):
-        wanting = [each for each in batch if each.wants_vector]
+        wanting = [record for record in batch if record.wants_vector]
         found: list[list[float]] = []
         if wanting and not options.dry_run:
-            found = await _vectors([each.text for each in wanting], options)
-        by_path = dict(zip((each.path for each in wanting), found, strict=False))
+            found = await _vectors([record.text for record in wanting], options)
+        by_path = dict(zip((record.path for record in wanting), found, strict=False))
         for record in batch:
             done(_written(record, by_path.get(record.path), options))
 

@@ -298,7 +298,7 @@ class Journal(Struct, frozen=True):
         """Return the plan that was kept, without its notes; None where there is none."""
         try:
             kept = json.loads(self.path.read_text("utf-8"))
-            *others, moved = (_change(each, self.root) for each in kept["changes"])
+            *others, moved = (_change(change, self.root) for change in kept["changes"])
             return Plan(Move(*kept["move"]), moved, tuple(others), ())
         except (OSError, ValueError, KeyError, TypeError):
             return None

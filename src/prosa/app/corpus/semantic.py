@@ -73,7 +73,7 @@ async def make_vectors(
     now, left = _to_send(corpus, wanted, most) if embedder.is_remote else (wanted[:most], len(wanted[most:]))
     for start in range(0, len(now), BATCH):
         batch: Sequence[Unmade] = now[start : start + BATCH]
-        found = await vectors_of([each.text for each in batch], embedder, clock)
+        found = await vectors_of([section.text for section in batch], embedder, clock)
         with corpus.index.writing() as connection:
             remember(connection, model, zip(batch, found, strict=True))
         if progress is not None:
@@ -87,13 +87,13 @@ def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[l
     understood (X6)."""
     connection, looked_at = corpus.index.connection(), dict[int, bool]()
     now: list[Unmade] = []
-    for count, each in enumerate(wanted):
+    for count, section in enumerate(wanted):
         if len(now) == most:
             return now, len(wanted) - count
-        if each.document not in looked_at:
-            looked_at[each.document] = _may_go(corpus, *file_of(connection, each.document))
-        if looked_at[each.document]:
-            now.append(each)
+        if section.document not in looked_at:
+            looked_at[section.document] = _may_go(corpus, *file_of(connection, section.document))
+        if looked_at[section.document]:
+            now.append(section)
     return now, 0
 
 
@@ -126,10 +126,10 @@ def _together(rankings: Sequence[Sequence[SectionHit]], asked: Search) -> list[S
     by_key: dict[int, SectionHit] = {}
     orders: list[list[int]] = []
     for ranking in rankings:
-        keys = [each.section if asked.sections else each.document for each in ranking]
+        keys = [hit.section if asked.sections else hit.document for hit in ranking]
         orders.append(keys)
-        for key, each in zip(keys, ranking, strict=True):
-            by_key.setdefault(key, each)
+        for key, hit in zip(keys, ranking, strict=True):
+            by_key.setdefault(key, hit)
     best = fused(orders)[: asked.limit]
     return [SectionHit(by_key[key].section, by_key[key].document, score) for key, score in best]
 

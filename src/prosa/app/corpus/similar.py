@@ -46,7 +46,7 @@ def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list
         own = vector_of(connection, model, document)
         if own:
             found = nearest_sections(corpus, _mean(own), model, replace(asked, limit=MAX_RANKED))
-            return [each for each in found if each.document != document]
+            return [hit for hit in found if hit.document != document]
     return []
 
 

@@ -219,7 +219,7 @@ def _line(lines: LineIndex, offset: int) -> int:
 def _block_start(reading: DialectReading[object], offset: int) -> int | None:
     """Return where the innermost block around a place begins."""
     document = reading.document
-    spans = [each.span for some in (document.paragraphs, document.headings, document.fences) for each in some]
+    spans = [block.span for some in (document.paragraphs, document.headings, document.fences) for block in some]
     spans += [definition.span for definition in document.footnote_definitions]
     around = [span for span in spans if span.start <= offset <= span.end]
     return max(around, key=lambda span: span.start).start if around else None

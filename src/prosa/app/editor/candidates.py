@@ -79,7 +79,7 @@ def completions(
         for at, candidate in enumerate(candidates)
         if (rank := _rank(candidate, wanted)) is not None
     )
-    best = nsmallest(MOST + 1, ranked, key=lambda each: each[:3])
+    best = nsmallest(MOST + 1, ranked, key=lambda entry: entry[:3])
     items = tuple(
         Completion(
             candidate.label,

@@ -162,5 +162,5 @@ def _named(cursor: CursorContext, setting: Setting, typed: str) -> Iterable[Cand
             if attachment.label.endswith((".json", ".yaml", ".yml"))
         )
     if setting.path[0] == "relations":
-        return (Candidate(each, "relation") for each in REL_TYPES)
-    return (Candidate(each, "value") for each in ("true", "false")) if setting.kind == "flag" else ()
+        return (Candidate(rel, "relation") for rel in REL_TYPES)
+    return (Candidate(word, "value") for word in ("true", "false")) if setting.kind == "flag" else ()

@@ -253,7 +253,7 @@ def _server_tools(server: ServerModel) -> list[Candidate]:
 
 def _imported(cursor: CursorContext, program: ProgramModel) -> Iterator[Candidate]:
     """Yield the programs that a program imports, by the names under which they are tools."""
-    by_real = {each.real: each for each in cursor.catalogue.of_dialect("markdownlang")}
+    by_real = {document.real: document for document in cursor.catalogue.of_dialect("markdownlang")}
     for ref in program.imports:
         known = by_real.get(cursor.workspace.files.real(cursor.path.parent / ref.text))
         if known is not None:

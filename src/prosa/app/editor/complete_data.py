@@ -63,15 +63,15 @@ def _names(cursor: CursorContext, data: DataContext, way: Way) -> Completions:
     span, write = _key_writer(place, data, cursor.text)
     found = (
         Candidate(
-            each.name,
+            member.name,
             "field",
-            write(each),
-            detail=f"{each.type}, required" if each.required else each.type,
-            documentation=each.about,
-            far=0 if each.required else 1,
+            write(member),
+            detail=f"{member.type}, required" if member.required else member.type,
+            documentation=member.about,
+            far=0 if member.required else 1,
         )
-        for each in members.values()
-        if each.name not in place.beside
+        for member in members.values()
+        if member.name not in place.beside
     )
     return completions(cursor.path, span, place.typed, found)
 

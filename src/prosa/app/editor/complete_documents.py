@@ -44,7 +44,7 @@ def stems(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
             name = posixpath.join(known.folder, known.stem)
         if _NO_NAME.search(name):
             continue
-        names = tuple(each for each in (known.stem, known.title, known.path) if each)
+        names = tuple(text for text in (known.stem, known.title, known.path) if text)
         yield Candidate(name, "document", None, _detail(known), names=names, far=far, about=known.real)
         for alias in known.aliases:
             if not _NO_NAME.search(alias) and rank_of(alias, typed.casefold()) is not None:
@@ -135,7 +135,7 @@ def _paths(
         if typed in (".", "..") or base.startswith(".."):
             return
         prefix = "" if base == "." or not base else f"{base}/"
-        inside = [each for each in _all(cursor, documents) if each.path.startswith(prefix)]
+        inside = [document for document in _all(cursor, documents) if document.path.startswith(prefix)]
         for known, far in _nearest(cursor, rest, inside, prefix=prefix):
             yield known, f"{lead}{known.path[len(prefix) :]}", far
         return
@@ -219,11 +219,11 @@ def ids(dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candida
     """Return the ids of the documents of one dialect."""
 
     def found(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
-        documents = [each for each in cursor.catalogue.of_dialect(dialect) if each.ids]
+        documents = [document for document in cursor.catalogue.of_dialect(dialect) if document.ids]
         for known, far in _nearest(cursor, typed, documents):
-            for each in known.ids[:1]:
+            for identifier in known.ids[:1]:
                 names = (known.title, known.stem)
-                yield Candidate(each, "id", None, _detail(known), names=names, far=far, about=known.real)
+                yield Candidate(identifier, "id", None, _detail(known), names=names, far=far, about=known.real)
 
     return found
 
@@ -244,8 +244,8 @@ def shared_actions(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     for known in cursor.catalogue.of_dialect("mdh"):
         facts = cursor.workspace.entries.get(known.real) if known.real != cursor.path else None
         declared = facts.extra.get("actions") if facts is not None else None
-        for each in declared if isinstance(declared, list | tuple) else ():
-            name, method, url = (str(part) for part in each[:3])
+        for action in declared if isinstance(declared, list | tuple) else ():
+            name, method, url = (str(part) for part in action[:3])
             far = steps_between(cursor.folder, known.folder)
             yield Candidate(name, "command", None, f"{method} {url} · {known.path}", far=far, about=known.real)
 

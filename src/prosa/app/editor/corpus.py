@@ -156,7 +156,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def _labels(self, path: str, facts: DocumentFacts) -> frozenset[str]:
         canonical = facts.extra.get("canonical")
-        names = [each.name for each in facts.defs]
+        names = [entry.name for entry in facts.defs]
         return labels_of(path, [*names, *([canonical] if isinstance(canonical, str) and canonical else [])])
 
     # What `KnownDocuments` asks.
@@ -331,7 +331,7 @@ def _canonical(facts: DocumentFacts) -> tuple[str, ...]:
 
 def _stub(path: str, facts: DocumentFacts) -> Record:
     """Return what of a record gives a document its addresses."""
-    definitions = tuple(Definition(each.kind, each.name, each.span.start, each.span.end, 0) for each in facts.defs)
+    definitions = tuple(Definition(entry.kind, entry.name, entry.span.start, entry.span.end, 0) for entry in facts.defs)
     actions = facts.extra.get("actions")
     urls = tuple(str(action[2]) for action in actions) if isinstance(actions, list | tuple) else ()
     return Record(path, facts.dialect, definitions=definitions, canonical=_canonical(facts), actions=urls)

@@ -313,7 +313,7 @@ def runs_of(documents: Sequence[NamedDocument]) -> tuple[tuple[str, int, int], .
     """Return the runs of documents in one folder: the folder, the first number, the one after the last."""
     runs: list[tuple[str, int, int]] = []
     start = 0
-    for folder, some in groupby(documents, key=lambda each: each.folder):
+    for folder, some in groupby(documents, key=lambda document: document.folder):
         stop = start + sum(1 for _ in some)
         runs.append((folder, start, stop))
         start = stop
@@ -352,13 +352,13 @@ def _known(real: Path, facts: DocumentFacts, root: str) -> NamedDocument:
     path = real.as_posix().removeprefix(root)
     folder, _, name = path.rpartition("/")
     title, aliases, ids = "", [], []
-    for each in facts.defs:
-        if each.kind == "title":
-            title = title or each.name
-        elif each.kind == "alias":
-            aliases.append(each.name)
+    for definition in facts.defs:
+        if definition.kind == "title":
+            title = title or definition.name
+        elif definition.kind == "alias":
+            aliases.append(definition.name)
         else:
-            ids.append(each.name)
+            ids.append(definition.name)
     stem = name.rpartition(".")[0] or name
     names = (stem, title, *aliases, *ids, path)
     folded = tuple("\n".join(names).casefold().split("\n"))

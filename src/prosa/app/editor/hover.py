@@ -117,7 +117,7 @@ def _rule(cursor: CursorContext) -> Hover | None:
         return None
     page = page_of(rule).partition("\n")[2].strip().partition(_EXAMPLES)[0].splitlines()
     lines = page[:MAX_PAGE]
-    if sum(each.startswith("````") for each in lines) % 2:
+    if sum(row.startswith("````") for row in lines) % 2:
         lines.append("````")
     return _hover(cursor, span, f"**{rule.name}** · {rule.code} · {rule.severity}", "\n".join(lines))
 
@@ -187,7 +187,7 @@ def _template(cursor: CursorContext) -> Hover | None:
     span = place.span.shift(start)
     name = span.of(cursor.text)
     if place.slot == "name" and place.path is not None:
-        member = next((each for each in members_at(cursor, place.path) if each.name == name), None)
+        member = next((candidate for candidate in members_at(cursor, place.path) if candidate.name == name), None)
         return _hover(cursor, span, *_told(member)) if member is not None else None
     if place.slot == "variable":
         path = place.variables.get(f"${name}")
@@ -231,7 +231,7 @@ def _linked(cursor: CursorContext) -> Hover | None:
     first = found[0]
     span = Span(first.origin.start, first.origin.end)
     about = [
-        each for each in (_leads_to(cursor, definition.whole, definition.name) for definition in found[:3]) if each
+        text for text in (_leads_to(cursor, definition.whole, definition.name) for definition in found[:3]) if text
     ]
     return _hover(cursor, span, *dict.fromkeys(about))
 
@@ -246,7 +246,7 @@ def _leads_to(cursor: CursorContext, whole: DocumentSpan, name: DocumentSpan) ->
     if action is not None:
         return _about_action(action)
     sections = reading.document.sections
-    section = next((each for each in sections if each.heading.content.start == name.start and whole.end), None)
+    section = next((entry for entry in sections if entry.heading.content.start == name.start and whole.end), None)
     if whole.path == cursor.path and section is None:
         return _own_line(cursor, name)
     return preview_of(cursor.workspace, reading, whole.path, section)

@@ -64,7 +64,7 @@ def name_at(names: tuple[Name, ...], offset: int) -> Name | None:
 
 def same_name(names: tuple[Name, ...], name: Name) -> tuple[Name, ...]:
     """Return every place of a name."""
-    return tuple(each for each in names if (each.kind, each.key) == (name.kind, name.key))
+    return tuple(other for other in names if (other.kind, other.key) == (name.kind, name.key))
 
 
 def _labels(reading: DialectReading[object]) -> Iterator[Name]:
@@ -131,10 +131,14 @@ def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
     """Yield the named speakers in a chat, and the places that mention them (`@NAME`)."""
     model, text = reading.model_of(PRAPTI), reading.front.source.text
     known: set[str] = set()
-    named = [each for each in model.messages if each.name and each.heading is not None] if model is not None else []
-    for each in named:
-        name = each.name or ""
-        span = Span(max(each.role_span.end - len(name), 0), each.role_span.end)
+    named = (
+        [message for message in model.messages if message.name and message.heading is not None]
+        if model is not None
+        else []
+    )
+    for speaker in named:
+        name = speaker.name or ""
+        span = Span(max(speaker.role_span.end - len(name), 0), speaker.role_span.end)
         if span.of(text) == name:
             yield Name("speaker", name.lower(), span, name, defines=name.lower() not in known)
             known.add(name.lower())

@@ -64,7 +64,7 @@ def outline(workspace: Workspace, path: Path) -> tuple[OutlineSymbol, ...]:
     if reading is None:
         return ()
     parts = [*islice(_parts(reading), MAX_SYMBOLS)]
-    return tuple(_nested(path, sorted(parts, key=lambda each: (each.whole.start, -each.whole.end))))
+    return tuple(_nested(path, sorted(parts, key=lambda part: (part.whole.start, -part.whole.end))))
 
 
 def _nested(path: Path, parts: list[_Part]) -> list[OutlineSymbol]:
@@ -233,12 +233,12 @@ def selections(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
     reading = workspace.reading(path)
     if reading is None:
         return ()
-    around = sorted({*_around(reading, offset)}, key=lambda each: (len(each), each.start))
+    around = sorted({*_around(reading, offset)}, key=lambda block: (len(block), block.start))
     grown: list[Span] = []
     for span in around:
         if not grown or (span != grown[-1] and span.start <= grown[-1].start and grown[-1].end <= span.end):
             grown.append(span)
-    return tuple(DocumentSpan(path, each.start, each.end) for each in grown)
+    return tuple(DocumentSpan(path, span.start, span.end) for span in grown)
 
 
 def _around(reading: DialectReading[object], offset: int) -> Iterator[Span]:
@@ -340,13 +340,13 @@ def _fit(name: str, whole: str, between: str) -> int:
 
 def _named(real: Path, facts: DocumentFacts) -> Iterator[tuple[str, FoundKind, int, int]]:
     title = False
-    for each in facts.defs:
-        if each.kind == "title" and not title:
+    for definition in facts.defs:
+        if definition.kind == "title" and not title:
             title = True
-            yield each.name, "document", 0, 0
-        elif each.kind == "id":
+            yield definition.name, "document", 0, 0
+        elif definition.kind == "id":
             kind: FoundKind = "program" if facts.dialect == "markdownlang" else "id"
-            yield each.name, kind, each.span.start, each.span.end
+            yield definition.name, kind, definition.span.start, definition.span.end
     if not title:
         yield real.stem, "document", 0, 0
     actions = facts.extra.get("actions") if facts.dialect == "mdh" else None

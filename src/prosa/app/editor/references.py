@@ -88,8 +88,8 @@ def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Documen
     if found.name is not None:
         yield from _names(found, definitions=definitions)
         if found.name.kind == "input":
-            for each in tested_inputs(found.corpus, found.path, found.name.key):
-                yield DocumentSpan(found.corpus.real_of(each.path), each.span.start, each.span.end)
+            for place in tested_inputs(found.corpus, found.path, found.name.key):
+                yield DocumentSpan(found.corpus.real_of(place.path), place.span.start, place.span.end)
     elif found.pointer is not None:
         for target in targets_of(found.corpus, found.path, found.reading, found.pointer):
             if definitions and target.name.end > target.name.start:
@@ -163,7 +163,7 @@ class GivenInput(Struct, frozen=True):
 
 def tested_inputs(corpus: EditorCorpus, path: str, key: str) -> Iterator[GivenInput]:
     """Yield the places where tests of the program at ``path`` give an input."""
-    tests = dict.fromkeys(other for other, each in corpus.backlinks(path) if each.rel == "tests")
+    tests = dict.fromkeys(other for other, edge in corpus.backlinks(path) if edge.rel == "tests")
     for other in tests:
         try:
             reading = corpus.reading(other)

@@ -118,7 +118,7 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
             continue
         others[before] = after
         inside = (path for path in corpus.paths() if path.startswith(f"{before}/"))
-        documents |= {each: after + each[len(before) :] for each in inside}
+        documents |= {path: after + path[len(before) :] for path in inside}
     if not documents and not others:
         return Renaming(())
     store = corpus if any(map(is_hidden, documents)) else corpus.visible()
@@ -141,7 +141,7 @@ def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:
     ids = (
         definition for definition in found.reading.definitions() if definition.kind == "id" and definition.name.strip()
     )
-    return next(((each.name, each.span) for each in ids if each.span.start <= offset <= each.span.end), None)
+    return next(((entry.name, entry.span) for entry in ids if entry.span.start <= offset <= entry.span.end), None)
 
 
 def _renamable_target(found: Asked, pointer: Pointer) -> Renamable | None:
@@ -248,10 +248,10 @@ def _in_tests(found: Asked, name: Name, new: str) -> Iterator[Change]:
     if corpus.workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
     given: dict[str, list[TextEdit]] = {}
-    for each in tested_inputs(corpus, found.path, name.key):
-        written = write(each.syntax, each.span.of(corpus.reading(each.path).front.source.text), new)
+    for place in tested_inputs(corpus, found.path, name.key):
+        written = write(place.syntax, place.span.of(corpus.reading(place.path).front.source.text), new)
         if written is not None:
-            given.setdefault(each.path, []).append(TextEdit(each.span, written))
+            given.setdefault(place.path, []).append(TextEdit(place.span, written))
     for path, edits in given.items():
         reading = corpus.reading(path)
         text = edited(corpus, path, reading, edits)
@@ -270,10 +270,10 @@ def _key(name: Name, new: str) -> str:
 
 def _taken(found: Asked, name: Name, new: str) -> str:
     key = _key(name, new)
-    for each in found.names:
-        known = f"{each.shown}@" if each.kind == "variable" else each.key
-        if each.kind == name.kind and each.key != name.key and known == key:
-            return each.shown
+    for item in found.names:
+        known = f"{item.shown}@" if item.kind == "variable" else item.key
+        if item.kind == name.kind and item.key != name.key and known == key:
+            return item.shown
     return ""
 
 
@@ -290,10 +290,10 @@ def _check_local(found: Asked, name: Name, new: str, text: str) -> None:
     again = found.corpus.reread(found.path, text)
     check_problems(found.path, found.reading, again)
     key, now = _key(name, new), names_in(again)
-    was = [(each.kind, key if each.key == name.key else each.key) for each in found.names if each.kind != "variable"]
-    same = sorted(was) == sorted((each.kind, each.key) for each in now if each.kind != "variable")
-    count = [each.kind for each in found.names] == [each.kind for each in now]
+    was = [(item.kind, key if item.key == name.key else item.key) for item in found.names if item.kind != "variable"]
+    same = sorted(was) == sorted((item.kind, item.key) for item in now if item.kind != "variable")
+    count = [item.kind for item in found.names] == [item.kind for item in now]
     references = [record_of(reading, found.path).references for reading in (found.reading, again)]
-    said = [[(each.origin, each.kind, each.target, each.fragment) for each in some] for some in references]
+    said = [[(link.origin, link.kind, link.target, link.fragment) for link in some] for some in references]
     if not (same and count and said[0] == said[1]):
         raise MoveRefused(f"with the name `{new}` the document would not read back as before", "choose another name")

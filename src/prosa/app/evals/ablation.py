@@ -47,7 +47,7 @@ class Ablation(Struct, frozen=True):
 def ablation_of(suites: Sequence[Suite], chosen: TestOptions, environment: Environment) -> Ablation:
     """Return the ablation of a subject. Raises `RunError` for several subjects, for one without sections, and where
     there is no case, and `FileProblem`."""
-    found = [each for each in suites if each.routing is None]
+    found = [candidate for candidate in suites if candidate.routing is None]
     if len(found) != 1:
         raise RunError("--ablate tries one subject with cases", hint="name one skill, program or context file")
     suite = found[0]

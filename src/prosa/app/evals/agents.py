@@ -207,7 +207,7 @@ def judged_in_agent(trace: AgentTrace, side: InAgent, judged: Judged) -> tuple[O
 
 def not_offered(trace: AgentTrace, side: InAgent) -> str:
     """Return in a sentence that an agent did not offer a skill to its model."""
-    others = [each for each in trace.listed or () if each != side.own]
+    others = [name for name in trace.listed or () if name != side.own]
     more = f"; it offered {', '.join(others)}" if others else ""
     return f"{side.agent.name} did not offer {side.own} to the model{more}"
 
@@ -226,7 +226,7 @@ def agent_facts(trace: AgentTrace, *, skills: Sequence[SkillFolder]) -> AgentFac
         agent=trace.agent,
         version=trace.version,
         end=trace.end,
-        listed=None if trace.listed is None else tuple(each for each in trace.listed if each in watched),
+        listed=None if trace.listed is None else tuple(name for name in trace.listed if name in watched),
         loaded=trace.loaded,
         changed=tuple(change.path for change in trace.changes),
         denied=trace.denied,

@@ -87,4 +87,4 @@ def side_reports(report: Report, path: str) -> tuple[SuiteReport, tuple[SuiteRep
     """Return what came of the subject of a suite on its first model, and of each side that it was compared with, in
     the order of `TestOptions.sides`."""
     tried = [suite for suite in report.suites if suite.path == path and not suite.without]
-    return tried[0], tuple(each for each in tried if each.baseline)
+    return tried[0], tuple(suite for suite in tried if suite.baseline)

@@ -182,7 +182,7 @@ class _Auditor(Struct):
             untried.append("nothing that needs a model was tried")
         elif (report := await self._tried(mutants, untried)) is not None:
             stored = [*report.suites, *stored]
-            known |= {name: each for name, each in _without(report.suites, self.suite).items() if each is not None}
+            known |= {name: value for name, value in _without(report.suites, self.suite).items() if value is not None}
         async with AsyncExitStack() as stack:
             answers = {case.name: _passed_outputs(stored, case) for case in self.suite.cases}
             prober = Prober(self.suite, Checks(self.environment, stack), answers, _failing(stored, self.suite))
@@ -219,7 +219,7 @@ class _Auditor(Struct):
 
     async def _graders(self, probed: Probed, stack: AsyncExitStack, untried: list[str]) -> list[AuditFinding]:
         """Ask the grader about answers that should not pass, where everything else lets them."""
-        cases = [each for each in self.suite.cases if each.name in probed.open]
+        cases = [case for case in self.suite.cases if case.name in probed.open]
         if not cases:
             return []
         try:

@@ -52,19 +52,19 @@ class CaseMaker(Struct, frozen=True):
     in_agent: bool = False
     what: str = "the skill"
 
-    def case(self, each: EvalModel, model: EvalsModel) -> Case:
+    def case(self, case: EvalModel, model: EvalsModel) -> Case:
         """Return a case. Raises `FileProblem` and `RunError` for its files."""
         return Case(
-            each.name,
-            {"request": each.prompt if self.in_agent else each.prompt + self._attached(each)},
-            run=each.run,
-            grade=each.asked,
-            place=f"{model.source.path}:{model.line(each.span)}",
-            assertions=each.assertions,
-            request=each.prompt,
-            laid=tuple(self._laid(each)) if self.in_agent else (),
-            workspace=each.workspace,
-            id=each.id,
+            case.name,
+            {"request": case.prompt if self.in_agent else case.prompt + self._attached(case)},
+            run=case.run,
+            grade=case.asked,
+            place=f"{model.source.path}:{model.line(case.span)}",
+            assertions=case.assertions,
+            request=case.prompt,
+            laid=tuple(self._laid(case)) if self.in_agent else (),
+            workspace=case.workspace,
+            id=case.id,
         )
 
     def _laid(self, model: EvalModel) -> Iterator[tuple[str, str]]:

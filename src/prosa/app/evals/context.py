@@ -86,7 +86,7 @@ def context_suite(
     classified = looks_classified(group.files.read(path).text)
     return Suite(
         path=cases,
-        cases=tuple(maker.case(each, model) for each in model.evals),
+        cases=tuple(maker.case(case, model) for case in model.evals),
         program=replace(subject.program(path, group.files), classified=classified),
         program_path=path,
         root=group.root,
@@ -147,7 +147,7 @@ class _Subject(Struct, frozen=True):
         if self.kind != "instructions":
             message = f"{known.title} reads no such {self.kind} at {self.path}"
             raise AgentRefused(message, hint=f"`prosa show {self.path} --host NAME` says what a host reads")
-        return next((each for each in known.context if path.endswith(f"/{each}")), known.context[0])
+        return next((name for name in known.context if path.endswith(f"/{name}")), known.context[0])
 
 
 def _below(use: Use, path: str) -> str:
@@ -170,7 +170,7 @@ def servers_in(source: SourceText) -> tuple[ServerConfig, ...]:
     named: Value = (data.get("mcpServers") or data.get("servers")) if isinstance(data, dict) else None
     if not isinstance(named, dict) or not named:
         raise RunError(f"{source.path}: it declares no MCP server", hint='as in: {"mcpServers": {"NAME": {…}}}')
-    return tuple(_server(name, each, source) for name, each in named.items())
+    return tuple(_server(name, server, source) for name, server in named.items())
 
 
 def _text(value: Value) -> str | None:
@@ -180,7 +180,7 @@ def _text(value: Value) -> str | None:
 def _server(name: str, server: Value, source: SourceText) -> ServerConfig:
     words = server if isinstance(server, dict) else {}
     command, url, args = _text(words.get("command")), _text(words.get("url")), words.get("args", [])
-    texts = tuple(each for each in items_of(args) if isinstance(each, str))
+    texts = tuple(arg for arg in items_of(args) if isinstance(arg, str))
     if not isinstance(args, list) or len(texts) < len(args) or (command is None) == (url is None):
         raise RunError(f"{source.path}: the server {name[:60]!r} has neither a `command` nor a `url` that can be used")
     at = source.text.find(f'"{name}"')

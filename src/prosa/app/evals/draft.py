@@ -42,7 +42,7 @@ async def draft_evals(
     Raises `RunError` where both are there, and what `load_skill` and a run do."""
     skill = load_skill(path, options, environment.settings)
     folder = skill.path.parent
-    absent = [each for each in (CASES, REQUESTS) if not (folder / each).exists()]
+    absent = [name for name in (CASES, REQUESTS) if not (folder / name).exists()]
     if not absent:
         raise RunError(f"{folder}: {CASES} and {REQUESTS} exist; nothing was written")
     beside = list(_beside(skill, options, environment))
@@ -53,11 +53,11 @@ async def draft_evals(
     files = {
         CASES: {
             "skill_name": skill.skill.name,
-            "evals": [{"id": at, **each, **DRAFT} for at, each in enumerate(found[CASES], 1)],
+            "evals": [{"id": at, **case, **DRAFT} for at, case in enumerate(found[CASES], 1)],
         },
-        REQUESTS: [{**each, **DRAFT} for each in found[REQUESTS]],
+        REQUESTS: [{**request, **DRAFT} for request in found[REQUESTS]],
     }
-    return {folder / each: json.dumps(files[each], ensure_ascii=False, indent=2) + "\n" for each in absent}
+    return {folder / name: json.dumps(files[name], ensure_ascii=False, indent=2) + "\n" for name in absent}
 
 
 def _beside(skill: LoadedSkill, options: Options, environment: Environment) -> Iterator[LoadedSkill]:
@@ -79,8 +79,8 @@ def _beside(skill: LoadedSkill, options: Options, environment: Environment) -> I
 def _requests(skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Iterator[dict[str, Value]]:
     """Yield a request for the skill, one for each skill beside it, and one for none, out of their descriptions."""
     yield {"query": _wish(skill), "should_trigger": True}
-    for each in beside:
-        yield {"query": _wish(each), "should_trigger": False, "expected_skill": each.skill.name}
+    for near in beside:
+        yield {"query": _wish(near), "should_trigger": False, "expected_skill": near.skill.name}
     yield {"query": "Write a short poem about autumn.", "should_trigger": False}
 
 
@@ -100,12 +100,12 @@ async def _asked(
     given: dict[str, Value] = {
         "name": skill.skill.name,
         "text": skill.path.read_text(encoding="utf-8"),
-        "neighbours": json.dumps([{"name": each.skill.name, "description": each.skill.description} for each in beside]),
+        "neighbours": json.dumps([{"name": near.skill.name, "description": near.skill.description} for near in beside]),
     }
     output = (await run_program(program, given, options, environment, provider=provider)).output
-    names = {each.skill.name for each in beside}
+    names = {near.skill.name for near in beside}
     drafted = cast("_Draft", output)  # as the schema of `draft.md` says
-    return {CASES: drafted["cases"], REQUESTS: [_as_request(each, names) for each in drafted["requests"]]}
+    return {CASES: drafted["cases"], REQUESTS: [_as_request(request, names) for request in drafted["requests"]]}
 
 
 class _Request(TypedDict):
@@ -119,8 +119,8 @@ class _Draft(TypedDict):
     requests: list[_Request]
 
 
-def _as_request(each: _Request, names: set[str]) -> dict[str, Value]:
+def _as_request(request: _Request, names: set[str]) -> dict[str, Value]:
     """Return a request with the skill that it is for, if there is such a one."""
-    found: dict[str, Value] = {"query": each["query"], "should_trigger": each["should_trigger"]}
-    is_other = not each["should_trigger"] and each["expected_skill"] in names
-    return {**found, "expected_skill": each["expected_skill"]} if is_other else found
+    found: dict[str, Value] = {"query": request["query"], "should_trigger": request["should_trigger"]}
+    is_other = not request["should_trigger"] and request["expected_skill"] in names
+    return {**found, "expected_skill": request["expected_skill"]} if is_other else found

@@ -67,10 +67,10 @@ def write_feedback(file: FeedbackFile, name: str, feedback: Feedback) -> Feedbac
     """Write what is thought of the answers to one case, beside what the file holds, and return it. Raises
     `FileChanged` if it is no longer what was read, and `OSError`."""
     found = {**file.feedback, name: feedback}
-    kept = {key: each for key, each in found.items() if each != Feedback()}
+    kept = {key: entry for key, entry in found.items() if entry != Feedback()}
     reviews = [
-        {"run_id": key, "feedback": each.text} | ({"opinion": each.opinion} if each.opinion else {})
-        for key, each in kept.items()
+        {"run_id": key, "feedback": entry.text} | ({"opinion": entry.opinion} if entry.opinion else {})
+        for key, entry in kept.items()
     ]
     text = json.dumps({"reviews": reviews}, ensure_ascii=False, indent=2) + "\n"
     replace_file(file.path, text.encode("utf-8", "replace"), expect_digest=file.digest)
@@ -122,10 +122,10 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
         raise RunError(f"{path}:{error.line}: feedback is JSON: {error.message}") from None
     words = members_of(value)
     reviews = words.get("reviews")
-    objects = [each for each in items_of(reviews) if isinstance(each, dict)]
+    objects = [review for review in items_of(reviews) if isinstance(review, dict)]
     texts = {key: word.strip() for key, word in words.items() if isinstance(word, str)}
     if isinstance(reviews, list) and len(objects) == len(reviews):
-        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in objects)
+        yield from ((str(review.get("run_id", "")), _feedback(review)) for review in objects)
     elif isinstance(value, dict) and len(texts) == len(value):
         yield from ((key, Feedback("", text)) for key, text in texts.items())
     else:

@@ -130,7 +130,7 @@ class Checks(Struct):
         """Run a script below `evals/` of the skill over what an agent left, in the sandbox, and return why it did not
         end well (X36)."""
         words = expected.words["command"]
-        script, *arguments = [words] if isinstance(words, str) else [str(each) for each in items_of(words)]
+        script, *arguments = [words] if isinstance(words, str) else [str(word) for word in items_of(words)]
         script = script_path(script)
         if not (left.skill / script).is_file():
             return Failure(expected.name, f"a script {script}", "no such file beside the skill")
@@ -199,7 +199,7 @@ class Grader(Struct, frozen=True):
         decided = passed if passed or (passing + open_votes) * 2 <= len(votes) else None
         reason = next(vote[1] for vote in votes if vote[0] is decided)
         costs = [vote[2] for vote in votes]
-        cost = None if None in costs else sum(each for each in costs if each is not None)
+        cost = None if None in costs else sum(amount for amount in costs if amount is not None)
         return Graded(question, decided, reason, passing, len(votes)), cost
 
     async def _vote(
@@ -241,7 +241,7 @@ async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) 
             return [Failure(assertion.name, "JSON", f"line {error.line}, column {error.column}: {error.message}")]
     found = match(assertion.expect, output)
     wrong = [*found.failures, *await _checked(found, case, ran, checks)]
-    return [each if isinstance(each, Reason) else _named(each, assertion.name) for each in wrong]
+    return [problem if isinstance(problem, Reason) else _named(problem, assertion.name) for problem in wrong]
 
 
 def _named(failure: Failure, name: str) -> Failure:
@@ -251,7 +251,7 @@ def _named(failure: Failure, name: str) -> Failure:
 async def _checked(found: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
     """Return what the checks in Python of an expectation have against an output."""
     said = [await checks.ask(check, case, ran.calls) for check in found.checks]
-    return [each for each in said if each is not None]
+    return [problem for problem in said if problem is not None]
 
 
 _OPENED = regex(r"\s*+(?P<fence>`{3,}+)[^\n`]*\n")
@@ -292,8 +292,8 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
     said = await asyncio.gather(
         *(grader.ask(fromkey, case, shown, f"{name} grade {fromkey}", take) for fromkey in dict.fromkeys(case.grade))
     )
-    graded = tuple(each for each, _ in said)
-    against = [_against(each) for each in graded if each.passed is not True]
+    graded = tuple(verdict for verdict, _ in said)
+    against = [_against(verdict) for verdict in graded if verdict.passed is not True]
     costs = [cost for _, cost in said]
     dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
     return replace(_judged(against), graded=graded, grading=dollars)
@@ -315,5 +315,5 @@ def _against(graded: Graded) -> Failure | Reason:
 
 
 def _judged(wrong: Sequence[Failure | Reason]) -> Judged:
-    failures = tuple(each for each in wrong if isinstance(each, Failure))
-    return Judged(failures, reason=next((each for each in wrong if isinstance(each, Reason)), None))
+    failures = tuple(problem for problem in wrong if isinstance(problem, Failure))
+    return Judged(failures, reason=next((problem for problem in wrong if isinstance(problem, Reason)), None))

@@ -46,7 +46,7 @@ def find_tests(
     found = gather(paths, root=root, max_size=max_size, agents=True, given=given)
     groups = []
     for group in found:
-        chosen = dict.fromkeys(each for path in group.paths if (each := _tested(path, group, named)) is not None)
+        chosen = dict.fromkeys(tested for path in group.paths if (tested := _tested(path, group, named)) is not None)
         if chosen:
             groups.append(replace(group, paths=tuple(chosen), whole=False, unnamed=frozenset()))
     return tuple(groups)
@@ -93,17 +93,17 @@ def load_suites(
 
     Raises `ProgramRefused` where one of them, or its program, has an error, and `FileProblem`.
     """
-    tests, skills, context = (_parts(groups, each) for each in ("tests", "skills", "context"))
+    tests, skills, context = (_parts(groups, kind) for kind in ("tests", "skills", "context"))
     if cases is not None and tests:
         raise RunError(f"{tests[0].paths[0]} has cases of its own", hint="--cases is for skills and context files")
     checker = Checker.of(CheckOptions(TEST.name), environment.environ)
-    found = [each for group in tests for each in checker.check(group).diagnostics]
+    found = [diagnostic for group in tests for diagnostic in checker.check(group).diagnostics]
     beside = [cases_of(path, cases) for group in context for path in group.paths]
     if cases is None:
-        found += [each for group in skills for each in check_evals(group, environment)]
+        found += [diagnostic for group in skills for diagnostic in check_evals(group, environment)]
     for file in dict.fromkeys([*beside, *([cases] if cases is not None and skills else [])]):
         found += check_cases(file, environment)
-    if any(each.severity is Severity.ERROR for each in found):
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
         raise ProgramRefused(found, "the tests have errors and were not run")
     for diagnostic in found:
         if diagnostic.rule == "unjudged-expectation":

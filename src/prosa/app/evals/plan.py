@@ -56,8 +56,8 @@ def _powers(variants: Sequence[Variant]) -> tuple[Power, ...]:
     by_path: dict[str, list[Variant]] = {}
     for variant in variants:
         by_path.setdefault(str(variant.suite.path), []).append(variant)
-    compared = [(len(each[0].cases), each[0].repeats, _comparisons(each)) for each in by_path.values()]
-    fewest = min((each for each in compared if each[2]), default=None)
+    compared = [(len(group[0].cases), group[0].repeats, _comparisons(group)) for group in by_path.values()]
+    fewest = min((entry for entry in compared if entry[2]), default=None)
     return () if fewest is None else powers(*fewest)
 
 

@@ -69,7 +69,7 @@ class Prober(Struct, frozen=True):
             elif case.grade and passing:
                 left[case.name] = passing
             findings += await self._assertions(case)
-        others, notes = await self._others([each for each in self.suite.cases if each.name not in cannot])
+        others, notes = await self._others([case for case in self.suite.cases if case.name not in cannot])
         cannot |= {finding.case: finding.message for finding in others if finding.case}
         return Probed((*findings, *others), cannot, left, tuple(notes))
 
@@ -97,12 +97,12 @@ class Prober(Struct, frozen=True):
         """Return the finding about a case by itself, and the answers that its rules let pass."""
         if _expects_nothing(case):
             return self._finding("expects-nothing", "nothing is expected: every answer passes", case), ()
-        blank = [each for each in self._blank("") if await self._passes(case, each)]
+        blank = [answer for answer in self._blank("") if await self._passes(case, answer)]
         if blank:
-            answers = (("nothing", blank[-1]), *(("a refusal", each) for each in self._blank(REFUSAL)))
+            answers = (("nothing", blank[-1]), *(("a refusal", answer) for answer in self._blank(REFUSAL)))
             return self._finding("empty-passes", "an empty answer passes", case), answers
-        refused = [each for each in self._blank(REFUSAL) if await self._passes(case, each)]
-        if refused and not any(_REFUSES.search(each) for each in _words_of(case)):
+        refused = [answer for answer in self._blank(REFUSAL) if await self._passes(case, answer)]
+        if refused and not any(_REFUSES.search(text) for text in _words_of(case)):
             return self._finding("refusal-passes", f"a refusal passes: {REFUSAL!r}", case), (("a refusal", refused[0]),)
         return None, ()
 
@@ -114,8 +114,8 @@ class Prober(Struct, frozen=True):
             return [text]
         fields: dict[str, Value] = {
             name: text
-            for name, each in members_of(schema["properties"]).items()
-            if isinstance(each, Mapping) and each.get("type") == "string" and not each.keys() & {"enum", "const"}
+            for name, field in members_of(schema["properties"]).items()
+            if isinstance(field, Mapping) and field.get("type") == "string" and not field.keys() & {"enum", "const"}
         }
         return [fields] if text else [{}, fields]
 
@@ -137,7 +137,7 @@ class Prober(Struct, frozen=True):
         if len(case.assertions) + bool(case.grade) < 2:
             return []
         texts = ("", REFUSAL, LONG, *_words_of(case))
-        probes = [each for text in texts for each in self._blank(text)]
+        probes = [answer for text in texts for answer in self._blank(text)]
         found = []
         for assertion in case.assertions:
             alone = Case(case.name, case.input, assertions=(assertion,))
@@ -151,22 +151,22 @@ class Prober(Struct, frozen=True):
     async def _others(self, cases: Sequence[Case]) -> tuple[list[AuditFinding], list[str]]:
         """Return the findings about cases that accept the answers to all others, and notes about such cases that are
         known to fail at times."""
-        judged = [each for each in cases if not each.grade]
-        answers = {each.name: await self._answers(each) for each in judged}
-        given = [each for each in judged if answers[each.name]]
-        accepted = {each.name: await self._accepted(each, given, answers) for each in judged}
+        judged = [case for case in cases if not case.grade]
+        answers = {case.name: await self._answers(case) for case in judged}
+        given = [case for case in judged if answers[case.name]]
+        accepted = {case.name: await self._accepted(case, given, answers) for case in judged}
         found: list[AuditFinding] = []
         notes: list[str] = []
-        everywhere = [each for each in given if all(each.name in accepted[one.name] for one in judged)]
-        if len(judged) >= FEW and everywhere and len({repr(each.input) for each in judged}) > 1:
+        everywhere = [case for case in given if all(case.name in accepted[one.name] for one in judged)]
+        if len(judged) >= FEW and everywhere and len({repr(case.input) for case in judged}) > 1:
             message = f"one answer passes all {len(judged)} cases: that to {everywhere[0].name!r}"
-            if 2 * sum(each.name in self.can_fail for each in judged) >= len(judged):
+            if 2 * sum(case.name in self.can_fail for case in judged) >= len(judged):
                 notes.append(f"{self.suite.path}: {message}")
             else:
                 found.append(self._finding("one-answer-passes", message))
             return found, notes
         for case in judged:
-            other = [each.name for each in given if _asked(each) != _asked(case)]
+            other = [candidate.name for candidate in given if _asked(candidate) != _asked(case)]
             if len(other) >= FEW and set(other) <= accepted[case.name]:
                 message = f"the answers to all {len(other)} cases that expect something else pass"
                 if case.name in self.can_fail:
@@ -179,7 +179,7 @@ class Prober(Struct, frozen=True):
         """Return answers to a case: known ones, else the one that its own expectation describes, if that passes."""
         if known := self.answers.get(case.name):
             return list(known)
-        return [each for each in described_answer(case) if await self._passes(case, each)]
+        return [answer for answer in described_answer(case) if await self._passes(case, answer)]
 
     async def _accepted(
         self, case: Case, given: Sequence[Case], answers: Mapping[str, Sequence[Value]]
@@ -187,7 +187,7 @@ class Prober(Struct, frozen=True):
         """Return the cases of which every answer passes this one."""
         found = set()
         for other in given:
-            if all([await self._passes(case, each) for each in answers[other.name]]):
+            if all([await self._passes(case, answer) for answer in answers[other.name]]):
                 found.add(other.name)
         return frozenset(found)
 
@@ -236,15 +236,15 @@ def _words_of(case: Case) -> list[str]:
     """Return every text in what is expected of a case."""
     expected = [assertion.expect for assertion in case.assertions]
     expected += [] if isinstance(case.expect, Missing) else [case.expect]
-    return [text for each in expected for text in _texts(each)]
+    return [text for value in expected for text in _texts(value)]
 
 
 def _texts(value: Value) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 # ---- the answer that an expectation describes ----
@@ -269,12 +269,12 @@ def _value_of(expected: Value) -> OutputValue:
     if is_matcher(expected):
         return _matching(expected)
     if isinstance(expected, dict):
-        if any(is_query(each) for each in expected):
+        if any(is_query(key) for key in expected):
             return _NOTHING
-        fields = {key: value for key, each in expected.items() if not isinstance(value := _value_of(each), Missing)}
+        fields = {key: value for key, member in expected.items() if not isinstance(value := _value_of(member), Missing)}
         return fields if len(fields) == len(expected) else _NOTHING
     if isinstance(expected, list):
-        items = [value for each in expected if not isinstance(value := _value_of(each), Missing)]
+        items = [value for item in expected if not isinstance(value := _value_of(item), Missing)]
         return items if len(items) == len(expected) else _NOTHING
     return expected
 

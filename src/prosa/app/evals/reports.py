@@ -163,8 +163,8 @@ def _write_folder(shown: ShownTest, folder: Path) -> Path:
     whole = dict[str, str]()
     answers = folder / _ANSWERS
     for attempt in shown.report.attempts:
-        for each in (answer_text(attempt.output), *(file.diff for file in attempt.files)):
-            data = each.encode("utf-8", "surrogatepass")  # as the page does, whose digest it is known by
+        for content in (answer_text(attempt.output), *(file.diff for file in attempt.files)):
+            data = content.encode("utf-8", "surrogatepass")  # as the page does, whose digest it is known by
             if len(data) > MAX_INLINE and attempt.cut is None:
                 digest = sha256(data).hexdigest()
                 answers.mkdir(exist_ok=True)
@@ -288,6 +288,6 @@ def _as(form: str, text: str) -> str:
     """Return text as it is printed, or as a block of Markdown that nothing in it ends."""
     if form != "md":
         return text
-    longest = max((len(each) for each in regex("`+").findall(text)), default=0)
+    longest = max((len(ticks) for ticks in regex("`+").findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{MARK_MARKDOWN}\n\n{fence}text\n{text}\n{fence}\n"

@@ -474,7 +474,7 @@ def _words(error: RunError) -> str:
 
 def failure_kind(error: RunError) -> FailureKind:
     """Return why a run has no output, in one word."""
-    return next((kind for each, kind in _KINDS if isinstance(error, each)), "program")
+    return next((kind for base, kind in _KINDS if isinstance(error, base)), "program")
 
 
 # ---- what came of it ----

@@ -63,17 +63,17 @@ def sections_of(source: SourceText, most: int = MOST_SECTIONS) -> tuple[SubjectS
         found.append((piece, piece.text if below else piece.start))  # a heading stays where headings below it do
     if len(found) < 2:
         return ()
-    names = _names([each for each, _ in found])
+    names = _names([piece for piece, _ in found])
     return tuple(
-        SubjectSection(name, start, each.end, each.merged) for name, (each, start) in zip(names, found, strict=True)
+        SubjectSection(name, start, piece.end, piece.merged) for name, (piece, start) in zip(names, found, strict=True)
     )
 
 
 def _pieces(source: SourceText) -> Iterator[_Piece]:
     """Yield the text before the first heading, and that of each heading up to the next one."""
     document = open_document(source).document
-    headings = [each for each in document.headings if not each.nested]
-    starts = [*(each.span.start for each in headings), document.body.end]
+    headings = [heading for heading in document.headings if not heading.nested]
+    starts = [*(heading.span.start for heading in headings), document.body.end]
     if source.text[document.body.start : starts[0]].strip():
         yield _Piece(0, BEGINNING, document.body.start, document.body.start, starts[0])
     for heading, end in zip(headings, starts[1:], strict=True):

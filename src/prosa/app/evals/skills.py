@@ -47,7 +47,7 @@ WITH, WITHOUT = "with the skill", "without the skill"
 def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...]:
     """Return what `prosa check` finds in the files beside the skills of a group. Raises `RunError` for a skill without
     any."""
-    paths = [each for path in group.paths for each in _files_of(path)[1]]
+    paths = [file for path in group.paths for file in _files_of(path)[1]]
     checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
     return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
 
@@ -87,7 +87,7 @@ def skill_suites(
         skill, files = skill_file(path), [named_cases(named)]
     else:
         skill, paths = _files_of(path)
-        files = [read_cases(each, group.files) for each in paths]
+        files = [read_cases(file, group.files) for file in paths]
     cases = next((file for file in files if file.holds == "cases"), None)
     terms = terms_of(cases, skill.parent)
     made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings), in_agent)
@@ -134,7 +134,7 @@ class _Maker(Struct, frozen=True):
     def cases(self, model: EvalsModel, terms: Terms) -> Suite:
         """Return its cases, with and without it."""
         maker = CaseMaker(self.path.parent, self.group.files, self.in_agent)
-        cases = tuple(maker.case(each, model) for each in model.evals)
+        cases = tuple(maker.case(case, model) for case in model.evals)
         program = self._program([], self.skill)
         without = replace(self._program([], None), name=f"{program.name}-without", classified=program.classified)
         return Suite(
@@ -188,8 +188,8 @@ class _Maker(Struct, frozen=True):
     def _offering(self, skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Program:
         """Return the program that shows names and descriptions and nothing else: no file, no script, no other tool.
         They come by name: the skill that is tried has no better place than the others."""
-        ordered = sorted((skill, *beside), key=lambda each: each.skill.name)
-        bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in ordered]
+        ordered = sorted((skill, *beside), key=lambda offered: offered.skill.name)
+        bare = [replace(offered, skill=replace(offered.skill, files=(), scripts=())) for offered in ordered]
         program = self._program(bare, None, python=False)
         limits = replace(program.limits, iterations=max(program.limits.iterations, 2))
         return replace(program, name=f"{skill.skill.name}-triggers", limits=limits)

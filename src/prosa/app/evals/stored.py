@@ -272,7 +272,7 @@ def shown_test(place: StorePlace, name: str = "") -> ShownTest:
             missing.absent = True
             raise missing
         if len(found) > 1:
-            ids = ", ".join(each.id for each in found)
+            ids = ", ".join(test.id for test in found)
             raise NoTest(f"{name!r} is the beginning of several ids: {ids}", hint="name one of them")
         (record,) = as_they_are(found, place)
         return _shown(connection, record)

@@ -51,7 +51,7 @@ def updates(suites: Sequence[Suite], report: Report) -> Updates:
     left: list[str] = []
     remains = False
     for suite in suites:
-        reported = next((each for each in report.suites if each.path == str(suite.path) and not each.baseline), None)
+        reported = next((item for item in report.suites if item.path == str(suite.path) and not item.baseline), None)
         if reported is None:
             continue
         if suite.model is None:
@@ -72,7 +72,7 @@ def write_updates(changes: Sequence[Change]) -> tuple[str, ...]:
 
 def _updated(suite: Suite, model: SuiteModel, reported: SuiteReport) -> tuple[Change | None, list[str], bool]:
     source = model.document.source
-    models = {each.name: each for each in model.cases}
+    models = {case.name: case for case in model.cases}
     edits: dict[str, list[Edit]] = {}
     left: list[str] = []
     for case in reported.cases:
@@ -114,7 +114,7 @@ def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: Sou
     ]
     if not found:
         raise _Left("it failed for something else than its `expect` block")
-    if len(found) < len(attempts) or any(each != found[0] for each in found):
+    if len(found) < len(attempts) or any(edits != found[0] for edits in found):
         raise _Left("its repeats gave different outputs")
     return found[0]
 
@@ -197,6 +197,6 @@ def _is_met(source: SourceText, name: str, edits: Sequence[Edit], output: Value)
     """Return whether the edited document, read again, expects what came out."""
     text = apply_edits(source.text, edits)
     model = open_document(SourceText(text, source.path), Hints(explicit=TEST.name)).model_of(TEST)
-    case = next((each for each in model.cases if each.name == name), None) if model is not None else None
+    case = next((candidate for candidate in model.cases if candidate.name == name), None) if model is not None else None
     wanted = MISSING if case is None else case.value("expect")
     return not isinstance(wanted, Missing) and not match(wanted, output).failures

@@ -81,7 +81,7 @@ class ImprovementJournal(Struct):
                 raise RunError(f"search {improvement.id} of {record.subject} is still active in another process")
         if found:
             self.environment.notice(f"note: this continues search {found[0].call}, started {found[0].started[:16]}")
-        return {each.part: each for each in found}
+        return {improvement.part: improvement for improvement in found}
 
     def seed(self, part: PartName, chosen: int | None) -> int:
         """Return the seed of a search: the chosen one, that of the recording, or a new one."""

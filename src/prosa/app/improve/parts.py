@@ -164,7 +164,7 @@ def _told(case: Case) -> Iterator[str]:
     """Yield the texts of a case that no candidate may repeat: its request and its inputs, and what is expected."""
     expected = [] if isinstance(case.expect, Missing) else [case.expect]
     values = [case.request, case.input, *expected, *case.grade, *(assertion.expect for assertion in case.assertions)]
-    for text in (_plain(each) for value in values for each in _texts(value)):
+    for text in (_plain(text) for value in values for text in _texts(value)):
         if len(text) >= MIN_COPIED:
             yield text
 
@@ -173,6 +173,6 @@ def _texts(value: Value) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from (text for each in value.values() for text in _texts(each))
+        yield from (text for member in value.values() for text in _texts(member))
     elif isinstance(value, list | tuple):
-        yield from (text for each in value for text in _texts(each))
+        yield from (text for item in value for text in _texts(item))

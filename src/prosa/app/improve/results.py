@@ -58,12 +58,12 @@ async def store(
     tried = [trial for trial in trials.trials.values() if trial.report is not None]
     suites = [*held, *(_whole(trial, trials.names) for trial in tried)]
     heads = [
-        _head(each, "held out", label=label, is_baseline=label == AS_IT_IS)
-        for each, label in zip(held, (f"candidate {record.chosen}", AS_IT_IS), strict=False)
+        _head(outcome, "held out", label=label, is_baseline=label == AS_IT_IS)
+        for outcome, label in zip(held, (f"candidate {record.chosen}", AS_IT_IS), strict=False)
     ]
     heads += [
-        _head(each, "search", is_baseline=True, label=_label(trial))
-        for each, trial in zip(suites[len(held) :], tried, strict=True)
+        _head(outcome, "search", is_baseline=True, label=_label(trial))
+        for outcome, trial in zip(suites[len(held) :], tried, strict=True)
     ]
     report = report_of(heads, _attempts(suites), lower=False)
     played = asking.options.recording is not None and asking.options.recording.replay is not None

@@ -128,7 +128,7 @@ async def tasks_of(
     }
     if not by_part:
         raise RunError(f"{group.paths[0]}: there are no cases for the {' or the '.join(wanted)}", hint=_DRAFTS)
-    if any(each.classified for each in suites):
+    if any(suite.classified for suite in suites):
         raise RunError(f"{suites[0].program_path} is confidential, and searches are stored")
     first = _record(suites[0], chosen, options)
     known = await journal.unfinished(first)
@@ -144,8 +144,8 @@ async def tasks_of(
         found.append(task)
     if not found:
         raise RunError("; ".join(why), hint=f"no model was called; {_DRAFTS}")
-    for each in why:
-        environment.notice(f"note: {each}")
+    for reason in why:
+        environment.notice(f"note: {reason}")
     return found
 
 
@@ -198,7 +198,7 @@ async def _task(
             cases=cases,
             held_out=split.held_out,
         )
-    split = Split(*(tuple(names[each] for each in side) for side in (known.search, known.held_out)))
+    split = Split(*(tuple(names[digest] for digest in side) for side in (known.search, known.held_out)))
     alone = replace(group, paths=(suite.program_path,), whole=False, unnamed=frozenset())
     part = part_of(name, suite.files.read(suite.program_path))
     return Task(part, suite, alone, known, split, await journal.earlier(known))

@@ -158,8 +158,8 @@ class Trials(Struct):
             if (rate := trial.rate(self.names)) is not None
         ]
         least = self.subject.rate(self.names) or 0.0
-        better = [each for each in known if each[0] > least]
-        return max(better, key=lambda each: each[:3])[-1] if better else None
+        better = [entry for entry in known if entry[0] > least]
+        return max(better, key=lambda entry: entry[:3])[-1] if better else None
 
     async def scores(self, text: str, names: Sequence[str]) -> list[float]:
         """Return the rate of each case with a text; each is tried once."""
@@ -238,7 +238,7 @@ class Trials(Struct):
 
     def _shown(self, case: CaseReport) -> dict[str, Value]:
         """Return what the proposing model sees of a case."""
-        attempt = next((each for each in case.attempts if not each.passed), case.attempts[0])
+        attempt = next((candidate for candidate in case.attempts if not candidate.passed), case.attempts[0])
         parts: dict[str, Value] = {
             "request": _cut(case.case.request or case.case.input),
             "passed": f"{case.counted.passed} of {case.counted.repeats}",
@@ -269,7 +269,7 @@ class Trials(Struct):
         """End the search where the held-out cases could not be paid any more, by what attempts cost so far."""
         ledger = self.asking.options.max_cost
         known = [attempt.facts.cost for trial in self.trials.values() for attempt in trial.attempts]
-        dearest = max((each for each in known if each is not None), default=0.0)
+        dearest = max((cost for cost in known if cost is not None), default=0.0)
         if isinstance(ledger, Ledger) and ledger.left < Decimal(str(dearest)) * (attempts + self.reserve):
             self._end("what is left of --max-cost is for the held-out cases")
 

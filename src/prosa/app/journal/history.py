@@ -144,7 +144,7 @@ def priced(
             cost = cost_of_calls(calls_of(connection, record.id), prices, remote=not anew)
             if cost is not None:
                 costs[record.id] = cost
-    ended = {each.id for each in wanted if each.ended is not None}
+    ended = {record.id for record in wanted if record.ended is not None}
     if (kept := {run: cost for run, cost in costs.items() if run in ended}) and not anew:
         _keep(path, kept, day)
     return [replace(run, cost=costs[run.id], priced=day) if run.id in costs else run for run in runs]

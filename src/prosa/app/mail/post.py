@@ -221,7 +221,7 @@ async def open_mail(
     """Return the mailboxes of a run; None where no program of it has one. ``played`` says that its calls are answered
     from a recording, ``private`` that its mailboxes end with it. Raises `MailRefused` for what may not be kept."""
     programs = reachable(program)
-    if not any(each.mailbox for each in programs):
+    if not any(reached.mailbox for reached in programs):
         yield None
         return
     if played:
@@ -231,7 +231,7 @@ async def open_mail(
         memory = MemoryStore()
         yield StoredMail(kept.run or mail.new_id(), lambda: memory, journals.clock, lambda _: True)
         return
-    secret = next((each for each in programs if each.classified), None)
+    secret = next((reached for reached in programs if reached.classified), None)
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a mailbox is stored on disk"
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")

@@ -132,7 +132,7 @@ def require_mailbox(program: Program) -> None:
     name = program.file or program.name
     if program.mailbox is None:
         raise MailRefused(f"{name} has no mailbox", hint="write `mailbox: true` in its front matter")
-    secret = next((each for each in reachable(program) if each.classified), None)
+    secret = next((reached for reached in reachable(program) if reached.classified), None)
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a mailbox is stored on disk"
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")

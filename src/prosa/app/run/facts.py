@@ -31,7 +31,7 @@ def facts_of(
     document names. Sends no request and creates nothing."""
     settings = environment.settings
     quiet = replace(environment, notice=say_nothing)
-    names = {each.model_name: None for each in reachable(program)}
+    names = {reached.model_name: None for reached in reachable(program)}
     routes = {name: resolve(options, quiet, row, name) for name in names}
     services = {name: route.service for name, route in routes.items()}
     here = [name for name, route in routes.items() if route.kind == "embedded"]

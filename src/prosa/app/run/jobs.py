@@ -214,7 +214,7 @@ class Driver(Struct, frozen=True):
         self, program: Program, kept: JobJournal, recorded: RecordedRun
     ) -> AbstractAsyncContextManager[Mail | None]:
         """Return the mailboxes of a run, where a program of it has one."""
-        if not any(each.mailbox for each in reachable(program)):
+        if not any(reached.mailbox for reached in reachable(program)):
             return nullcontext()
         from prosa.app.mail.post import open_mail
 
@@ -243,9 +243,9 @@ class Driver(Struct, frozen=True):
     async def _others(self, program: Program, chosen: service.Chosen, job: Job) -> dict[str, service.Chosen]:
         """Return who answers imported programs, by model, where the user has another service for it. Raises
         `RunError`."""
-        names = {each.model_name for each in reachable(program)} - {program.model_name}
+        names = {reached.model_name for reached in reachable(program)} - {program.model_name}
         found = {name: await self.services.of(job.row, model_name=name) for name in sorted(names)}
-        return {name: each for name, each in found.items() if each.provider is not chosen.provider}
+        return {name: choice for name, choice in found.items() if choice.provider is not chosen.provider}
 
     def _provider(
         self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
@@ -255,7 +255,7 @@ class Driver(Struct, frozen=True):
         first = self._paid(chosen, tally.meter, alone)
         if not others:
             return first
-        return service.Routed(first, {name: self._paid(each, tally.meter, alone) for name, each in others.items()})
+        return service.Routed(first, {name: self._paid(choice, tally.meter, alone) for name, choice in others.items()})
 
     def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Budget | None) -> Provider:
         """Return the provider within the budgets and behind the gates, where there are any."""
@@ -291,11 +291,11 @@ class Driver(Struct, frozen=True):
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         others = await self._others(program, chosen, job)
         for budget in budgets:
-            budget.free |= {each.service for each in (chosen, *others.values()) if each.is_free}
-        for each in reachable(program):
-            base_url = others.get(each.model_name, chosen).service
+            budget.free |= {choice.service for choice in (chosen, *others.values()) if choice.is_free}
+        for reached in reachable(program):
+            base_url = others.get(reached.model_name, chosen).service
             for budget in budgets:
-                budget.require_price(each.model_name, base_url, each.parameters)
+                budget.require_price(reached.model_name, base_url, reached.parameters)
 
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
         """Run a job that ends no other one: a failure is an outcome, and an event even where it never began.

@@ -93,7 +93,7 @@ class RecordedRun(Struct):
         """Write what was answered at the end of the run, whatever ended it; ``run`` is its id, where it has one. Raises
         `CassetteProblem` for recorded calls that were not asked for, where that is an error."""
         if self.recorder is not None:
-            without = world.sandbox is None and any(each.uses_python for each in reachable(program))
+            without = world.sandbox is None and any(reached.uses_python for reached in reachable(program))
             self.recorder.about = replace(self.recorder.about, without_python=without)
         try:
             yield

@@ -249,7 +249,7 @@ class Target(Struct, frozen=True):
             stem=self.path.stem,
             error=error,
             cost=None if cost is None else float(cost),
-            classification="confidential" if any(each.classified for each in reachable(program)) else "internal",
+            classification="confidential" if any(reached.classified for reached in reachable(program)) else "internal",
         )
 
 
@@ -262,9 +262,9 @@ def write_recording(
     for name, data in written.files.items():
         replace_file(path.with_name(name), data, private=private)
     replace_file(path, written.text, expect_digest=before, private=private)
-    for each in path.parent.glob(f"{glob.escape(path.stem)}.*"):
-        if each.name not in written.files and _BESIDE.fullmatch(each.name):
-            each.unlink(missing_ok=True)
+    for file in path.parent.glob(f"{glob.escape(path.stem)}.*"):
+        if file.name not in written.files and _BESIDE.fullmatch(file.name):
+            file.unlink(missing_ok=True)
 
 
 def _require_same(source: SourceText, program: str, digest: str) -> None:
@@ -282,7 +282,7 @@ def _require_same(source: SourceText, program: str, digest: str) -> None:
 
 def _require_recordable(program: Program, record: Record) -> None:
     """X25: what is confidential is on no disk unless the user says so."""
-    classified = next((each for each in reachable(program) if each.classified), None)
+    classified = next((reached for reached in reachable(program) if reached.classified), None)
     if classified is not None and not record.patterns and not record.force:
         message = f"`{classified.name}` is confidential or secret, and is not recorded as it is"
         raise CassetteProblem(message, hint="take secrets out with --redact PATTERN, or say --force")
@@ -307,7 +307,7 @@ def mark_of(patterns: tuple[str, ...]) -> Mark:
             raise CassetteProblem(
                 f"--redact {pattern[:80]!r} finds nothing at all everywhere: it matches an empty text"
             )
-    together = re2.compile("|".join(f"(?:{each})" for each in patterns), quiet)
+    together = re2.compile("|".join(f"(?:{pattern})" for pattern in patterns), quiet)
 
     def mark(text: str) -> str:
         return str(together.sub(lambda match: marked(match.group(0)), text))

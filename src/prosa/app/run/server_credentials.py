@@ -46,7 +46,7 @@ def server_credentials(settings: Settings, environ: Mapping[str, str]) -> Creden
 def credential_words(program: Program, settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     """Return what a run would send to the servers of a program and its imports, by URL, for a plan: the names of
     variables, and never a value. Raises `RunError` for settings that are wrong."""
-    urls = {server.url for each in reachable(program) for server in each.servers if server.url is not None}
+    urls = {server.url for reached in reachable(program) for server in reached.servers if server.url is not None}
     if not urls:
         return {}
     known, stored = _by_origin(settings), WithStoredKeys(environ)
@@ -90,9 +90,9 @@ def configured(
     """Yield each origin that has a credential, with the variables of it that are set, and those that are not. Raises
     `RunError` for settings that are wrong."""
     stored = WithStoredKeys(environ)
-    for origin, each in _by_origin(settings).items():
-        names = [name for _, _, name in _variables(each)]
-        names += [each.client_secret_env] if each.client_secret_env is not None else []
+    for origin, server in _by_origin(settings).items():
+        names = [name for _, _, name in _variables(server)]
+        names += [server.client_secret_env] if server.client_secret_env is not None else []
         here = tuple(name for name in names if stored.get(name))
         yield str(origin), here, tuple(name for name in names if name not in here)
 

@@ -106,7 +106,7 @@ def _modules(folder: Path, scripts: Sequence[str]) -> str:
     for _, text in heads(folder, scripts):
         names = (match["name"] for match in _IMPORT.finditer(text))
         found |= dict.fromkeys(name for name in names if name not in sys.stdlib_module_names and name not in own)
-    shown = ", ".join(f"`{each}`" for each in list(found)[:MOST_MODULES])
+    shown = ", ".join(f"`{module}`" for module in list(found)[:MOST_MODULES])
     more = f" and {len(found) - MOST_MODULES} more" if len(found) > MOST_MODULES else ""
     return f"modules that the sandbox does not have: {shown}{more}" if found else ""
 
@@ -185,7 +185,7 @@ def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> 
     start are left out; each once. Raises what `load_skill` does, `FileProblem` for a folder without any, and `RunError`
     for two of one name."""
     named = tuple(named)
-    places = dict.fromkeys(each for path in named for each in skills_in(path))
+    places = dict.fromkeys(place for path in named for place in skills_in(path))
     known = (load_skill(place, options, settings) for place in places)
     loaded = {skill.skill.folder: skill for skill in known if skill.offered or skill.path.parent in named}
     require_names(tuple(loaded.values()))

@@ -54,9 +54,9 @@ def servers(program: Program, environment: Environment) -> ToolServers:
     from prosa.adapters.mcp import McpServers
 
     # Programs share the adapter; each cuts results to its own limit afterwards.
-    largest = max(each.limits.tool_result for each in reachable(program))
+    largest = max(reached.limits.tool_result for reached in reachable(program))
     credentials = None
-    if any(server.url is not None for each in reachable(program) for server in each.servers):
+    if any(server.url is not None for reached in reachable(program) for server in reached.servers):
         from prosa.app.run.server_credentials import server_credentials
 
         credentials = server_credentials(environment.settings, environment.environ)
@@ -81,7 +81,7 @@ def sites(program: Program, options: Options, environment: Environment) -> Sites
 
     Raises `RunError` for a token that a flag names and that is not there.
     """
-    if not any(each.sites for each in reachable(program)):
+    if not any(reached.sites for reached in reachable(program)):
         return None
     from prosa.app.client.access import site_access
     from prosa.app.client.session import LiveSites
@@ -164,7 +164,7 @@ def _random() -> float:
 
 def skill_files(program: Program) -> SkillFiles | None:
     """Return what reads the files of skills; None where no program has any."""
-    if not any(each.skills for each in reachable(program)):
+    if not any(reached.skills for reached in reachable(program)):
         return None
     from prosa.adapters.files.skill_files import RootedSkillFiles
 
@@ -193,12 +193,12 @@ def _played_world(
 
 def _sandbox(program: Program, environment: Environment) -> Sandbox | None:
     """Return the sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
-    using = [each for each in reachable(program) if each.uses_python]
+    using = [reached for reached in reachable(program) if reached.uses_python]
     if not using:
         return None
     from prosa.adapters.sandbox import MIN_MEMORY, LateSandbox
 
-    least = min(using, key=lambda each: each.limits.python_memory)
+    least = min(using, key=lambda reached: reached.limits.python_memory)
     if least.limits.python_memory < MIN_MEMORY:
         raise _too_little(least, MIN_MEMORY)
     place = _sandbox_place(environment)

@@ -76,7 +76,7 @@ async def run_source(
     ``grace`` seconds. Raises the first error of a job, after which the others are cancelled."""
     workers: list[_Task] = [asyncio.create_task(_work(source, stop)) for _ in range(at_once)]
     stopping: _Task | None = asyncio.create_task(stop.wait()) if stop is not None else None
-    others = [each for each in (stopping, asyncio.create_task(beside()) if beside is not None else None) if each]
+    others = [task for task in (stopping, asyncio.create_task(beside()) if beside is not None else None) if task]
     try:
         await _until_done(workers, others, stopping, grace)
     except GeneratorExit:
@@ -98,18 +98,18 @@ async def _until_done(workers: Sequence[_Task], others: Sequence[_Task], stoppin
     """Wait for the workers; after a stop only for a while."""
     pending = list(workers)
     while pending:
-        watched = [*pending, *(each for each in others if not each.done())]
+        watched = [*pending, *(task for task in others if not task.done())]
         done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-        _raise_first([each for each in watched if each in done])
-        pending = [each for each in pending if not each.done()]
+        _raise_first([task for task in watched if task in done])
+        pending = [task for task in pending if not task.done()]
         if stopping in done and pending:
             done, _ = await asyncio.wait(pending, timeout=grace)
-            _raise_first([each for each in pending if each in done])
+            _raise_first([task for task in pending if task in done])
             return
 
 
 def _raise_first(done: Sequence[_Task]) -> None:
-    errors = [error for each in done if not each.cancelled() and (error := each.exception()) is not None]
+    errors = [error for task in done if not task.cancelled() and (error := task.exception()) is not None]
     if errors:
         raise first_error(BaseExceptionGroup("jobs failed", errors))
 

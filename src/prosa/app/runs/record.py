@@ -232,7 +232,7 @@ class Journals(Struct):
             writer.release()
 
     def _keeps(self, options: JournalOptions, program: Program) -> bool:
-        secret = next((each for each in reachable(program) if each.classified), None)
+        secret = next((reached for reached in reachable(program) if reached.classified), None)
         if options.resume is not None:
             self._require_kept(secret)
         return self.history != "off" and secret is None
@@ -437,7 +437,7 @@ def _changed(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) 
     gone, added = (sorted(set(one) - set(two)) for one, two in (names, names[::-1]))
     if gone or added:
         return " and ".join(
-            [f"{each} is no longer imported" for each in gone] + [f"{each} was added" for each in added]
+            [f"{name} is no longer imported" for name in gone] + [f"{name} was added" for name in added]
         )
     return "the order of the imports changed"
 

@@ -177,8 +177,8 @@ def text_of(output: Value) -> str:
 def same_script(before: Sequence[Script], script: Script, after: Sequence[Script]) -> Script | None:
     """Return the script in a later reading: the same text, and the same place among those with that text; None where
     there are more or fewer of them now."""
-    twins = [each for each in before if each.pieces.text == script.pieces.text]
-    found = [each for each in after if each.pieces.text == script.pieces.text]
+    twins = [other for other in before if other.pieces.text == script.pieces.text]
+    found = [other for other in after if other.pieces.text == script.pieces.text]
     at = next((index for index, twin in enumerate(twins) if twin.line == script.line), None)
     return found[at] if at is not None and len(found) == len(twins) else None
 

@@ -226,16 +226,16 @@ def _view(site: LiveSite, name: str) -> NodeView:
     catalogue = site.index.catalogue
     path = name.removeprefix("./").strip("/")
     row = catalogue.by_id.get(name) or catalogue.by_node.get(name)
-    for each in (path, row.path if row is not None else ""):
+    for candidate in (path, row.path if row is not None else ""):
         try:
-            view = site.view(each)
+            view = site.view(candidate)
         except FileProblem as problem:
             if problem.kind != "missing":
                 raise
             continue
         if view is not None:
             return view
-    near = nearest(path, [each for row in catalogue.rows for each in (row.path, row.id)])
+    near = nearest(path, [address for row in catalogue.rows for address in (row.path, row.id)])
     hint = f"; did you mean {near}?" if near else ""
     if not site.index.is_ready:
         hint = "; ids are not known before the index is there: give the path, or ask again in a moment"
@@ -256,9 +256,9 @@ def _lines(source: SourceText, sections: Sequence[Section], section: str, path: 
     if not section:
         return 1, source.lines.count
     wanted = section.removeprefix("#")
-    found = next((each for each in sections if wanted in (each.anchor, each.heading.text)), None)
+    found = next((candidate for candidate in sections if wanted in (candidate.anchor, candidate.heading.text)), None)
     if found is None:
-        near = nearest(wanted, [each.anchor for each in sections])
+        near = nearest(wanted, [candidate.anchor for candidate in sections])
         hint = f"; did you mean {near}?" if near else ""
         raise UnknownDocument(f"{path} has no section {section!r}{hint}")
     last = max(found.span.start, found.span.end - 1)
@@ -276,11 +276,11 @@ def _end(source: SourceText, sections: Sequence[Section], first: int, last: int,
     return max((border for border in borders if first + (fits - first) // 2 <= border <= fits), default=fits)
 
 
-def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> dict[str, Value]:
-    row = by_url.get(each.url)
-    place = {"path": row.path, "id": row.id} if row is not None else {"url": each.url} if each.url else {}
-    rel = {"rel": each.rel} if each.rel else {}
-    return {"title": each.title, **rel, **place, **({"note": each.note} if each.note else {})}
+def _neighbour(neighbour: Neighbour, by_url: Mapping[str, NodeRow]) -> dict[str, Value]:
+    row = by_url.get(neighbour.url)
+    place = {"path": row.path, "id": row.id} if row is not None else {"url": neighbour.url} if neighbour.url else {}
+    rel = {"rel": neighbour.rel} if neighbour.rel else {}
+    return {"title": neighbour.title, **rel, **place, **({"note": neighbour.note} if neighbour.note else {})}
 
 
 def _row(row: NodeRow) -> dict[str, Value]:

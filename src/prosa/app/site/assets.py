@@ -103,8 +103,8 @@ class Assets(Struct):
                 return path
         ending = f"/{posixpath.normpath(target).lstrip('./')}".casefold()
         named = self._named(posixpath.basename(target).casefold())
-        for near in by_nearness(here, [each for each in named if each.folded.endswith(ending)]):
-            seen = [each.path for each in near if self.files.place(each.path) is not None]
+        for near in by_nearness(here, [asset for asset in named if asset.folded.endswith(ending)]):
+            seen = [asset.path for asset in near if self.files.place(asset.path) is not None]
             if seen:
                 return seen[0] if len(seen) == 1 else None
         return None

@@ -65,7 +65,7 @@ def static_around(near: Neighbourhood | None) -> Neighbourhood | None:
         return None
 
     def moved(some: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
-        return tuple(each if each.external else each._replace(url=static_url(each.url)) for each in some)
+        return tuple(node if node.external else node._replace(url=static_url(node.url)) for node in some)
 
     return Neighbourhood(*map(moved, (near.relationships, near.links, near.backlinks, near.inside)))
 
@@ -96,7 +96,7 @@ def write_files(files: Iterable[Built], out: Path, environ: Mapping[str, str], *
     unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`,
     also while another build is writing there."""
     if dry_run:
-        made = compared(((each.path, each.content) for each in files), out)
+        made = compared(((file.path, file.content) for file in files), out)
         return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.too_long), tuple(made.changes))
     with _alone(out, environ), Build(out) as build:
         for file in files:

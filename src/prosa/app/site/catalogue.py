@@ -171,7 +171,7 @@ def read_catalogue(
     for node, kind, title, path, dialect, updated, _classification, _visibility, *own, route in everything:
         if path not in shown:
             continue
-        own_id, own_type = (" ".join((each or "").split()) for each in own)
+        own_id, own_type = (" ".join((value or "").split()) for value in own)
         own_id = own_id or node
         url = url_of(path, own_id, layout, stands=path in readmes)
         row = NodeRow(own_id, own_type or kind or type_of(dialect), title, url, path, dialect, updated or "")
@@ -204,7 +204,7 @@ def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, pri
     question = "SELECT classification, visibility FROM document WHERE path = ?"
     found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
     facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in found if row is not None)
-    return frozenset(path for path, each in facets if not is_hidden(path) and is_published(each, private=private))
+    return frozenset(path for path, facet in facets if not is_hidden(path) and is_published(facet, private=private))
 
 
 def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
@@ -223,7 +223,7 @@ def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
         elif claims[row.url] == 1 and not row.url.lower().endswith(SUFFIXES):
             yield row
             continue
-        first = next((each.path for each in asked(decoded(row.url.encode()) or "/").wanted if each.path in paths), "")
+        first = next((page.path for page in asked(decoded(row.url.encode()) or "/").wanted if page.path in paths), "")
         yield row if first in (row.path, "") else row._replace(url=exact_url(row.path))
 
 
@@ -272,7 +272,7 @@ def hidden_files(root: Path, rows: Sequence[NodeRow]) -> Iterator[tuple[str, str
         if (root / name).is_file():
             yield name, "the site makes its own"
     for row in rows:
-        suffix = next((each for each in SUFFIXES if row.path.endswith(each)), "")
+        suffix = next((ending for ending in SUFFIXES if row.path.endswith(ending)), "")
         twin = f"{row.path.removesuffix(suffix)}.json"
         if os.path.isfile(root / twin):  # noqa: PTH113 - false for a name that is too long, where a Path raises
             yield twin, f"it is the JSON form of {row.path!r}"

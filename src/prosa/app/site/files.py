@@ -46,7 +46,7 @@ class SiteFiles:
 
     def __init__(self, root: Path, max_size: int, exclude: tuple[str, ...] = ()) -> None:
         self.root, self.max_size = root, max_size
-        self._globs = tuple(f"{each}**" if each.endswith("/") else each for each in exclude)
+        self._globs = tuple(f"{glob}**" if glob.endswith("/") else glob for glob in exclude)
         self.reader = RootedFiles(root, max_size)
         self._rules: dict[str, tuple[float, Ignored | None]] = {}
         self._vaults: dict[str, tuple[float, bool]] = {}

@@ -84,8 +84,8 @@ class MetaFiles(Struct):
         revealed (X33, X23)."""
         metas = [file for name, (_, meta) in self._known.items() if meta and (file := self._said.get(name))]
         found = inherited_by(reading, path, metas) if metas else {}
-        open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
-        return {name: each for name, each in found.items() if str(each.by) in open_}
+        open_ = {by for by in {str(value.by) for value in found.values()} if shown(by)}
+        return {name: value for name, value in found.items() if str(value.by) in open_}
 
 
 def facets_of_meta_file(path: str, meta_files: Sequence[FieldMetaFile]) -> Facets | None:

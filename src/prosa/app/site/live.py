@@ -172,7 +172,7 @@ class LiveSite:
         found = self.view(path)
         with self._quoting:
             self._quoted[key] = found
-            while len(self._quoted) > MAX_QUOTED or sum(each[1].size for each in self._quoted) > MAX_QUOTED_BYTES:
+            while len(self._quoted) > MAX_QUOTED or sum(entry[1].size for entry in self._quoted) > MAX_QUOTED_BYTES:
                 self._quoted.popitem(last=False)
         return found
 
@@ -207,8 +207,8 @@ class LiveSite:
         if meta_files is None:
             return None
         real, reading = self._reading(path)
-        for each in {path, real}:  # a link does not take a document out of the reach of a meta file
-            if not is_published(facets_at(reading, each, meta_files), private=self.options.private):
+        for place in {path, real}:  # a link does not take a document out of the reach of a meta file
+            if not is_published(facets_at(reading, place, meta_files), private=self.options.private):
                 return None
         return reading, meta_files
 
@@ -243,7 +243,7 @@ class LiveSite:
     def _stands(self, path: str) -> bool:
         """Return whether a README represents its folder, as far as the files tell."""
         folder = path[: path.rfind("/") + 1]
-        names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
+        names = (page for page in FOLDER_PAGES if self.files.place(f"{folder}{page}") is not None)
         return is_readme(path) and next(names, "") == path[len(folder) :]
 
 

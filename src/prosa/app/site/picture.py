@@ -49,12 +49,12 @@ def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND)
     found: dict[str, None] = {path: None} if path in by_path else {}
     border = list(found)
     for _ in range(min(depth, MAX_DEPTH)):
-        near = (end for each in border for end in _ends(site, each) if end in rows)
-        border = [each for end in near if (each := rows[end].path) not in found]
+        near = (end for start in border for end in _ends(site, start) if end in rows)
+        border = [other for end in near if (other := rows[end].path) not in found]
         border = list(dict.fromkeys(border))[: most - len(found)]
         found |= dict.fromkeys(border)
-    edges = site.index.ask(lambda corpus: [edge for each in found for edge in corpus.index.edges_from(each)])
-    read = site.index.ask(lambda corpus: [corpus.index.node_at(each) for each in found])
+    edges = site.index.ask(lambda corpus: [edge for reached in found for edge in corpus.index.edges_from(reached)])
+    read = site.index.ask(lambda corpus: [corpus.index.node_at(reached) for reached in found])
     nodes = [replace(node, url=by_path[node.path].url) for node in read if node is not None]
     return _among(nodes, [*edges, *derived_edges(edges)], {node.id for node in nodes})
 

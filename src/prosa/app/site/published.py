@@ -96,7 +96,7 @@ class PublishedGroup(Group, frozen=True, kw_only=True):
 
     def file_names(self) -> dict[str, str]:
         """Return the published files of any kind by their name but for case."""
-        paths = (*_documents(self.site), *(each.path for each in self.site.assets.all()))
+        paths = (*_documents(self.site), *(asset.path for asset in self.site.assets.all()))
         return {path.rpartition("/")[2].casefold(): path for path in sorted(paths, reverse=True)}
 
     def metas(self) -> list[Path]:
@@ -124,12 +124,12 @@ def unpublished(site: LiveSite, program: Program) -> Iterator[str]:
     """Yield the imported programs that are no published documents, and the files of skills that may not be seen: their
     documents are published, their other files have paths that say nothing against them."""
     programs = reachable(program)
-    for each in programs[1:]:
-        path = _below(site, Path(each.folder, each.file))
+    for reached in programs[1:]:
+        path = _below(site, Path(reached.folder, reached.file))
         if not site.has(path):
-            yield each.name
-    for each in programs:
-        for skill in each.skills:
+            yield reached.name
+    for reached in programs:
+        for skill in reached.skills:
             for file in skill.files:
                 path = _below(site, Path(skill.folder, file))
                 if not (site.has(path) if is_document(path) else site.is_open(path)):

@@ -47,10 +47,10 @@ def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
     wanted = replace(asked, limit=asked.limit + catalogue.hidden)
     hits: list[Hit] = site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
     found = [PublishedHit(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None]
-    paths, private = {each.hit.path for each in found[: asked.limit]}, site.options.private
+    paths, private = {published.hit.path for published in found[: asked.limit]}, site.options.private
     # a newly read text may no longer be shown while the catalogue is older
     shown = site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
-    return tuple(each for each in found[: asked.limit] if each.hit.path in shown)
+    return tuple(published for published in found[: asked.limit] if published.hit.path in shown)
 
 
 _WITH_ACTIONS = "SELECT path, actions FROM document WHERE actions <> '[]' ORDER BY path"

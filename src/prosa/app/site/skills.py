@@ -243,13 +243,13 @@ class Skills(Struct):
         seen = {folder: self._skill(folder) for folder in folders}
         self._seen = seen
         found: dict[str, PublishedSkill] = {}
-        for folder, each in seen.items():
-            if each.skill is None:
-                self._tell(folder, each.reason)
-            elif each.skill.name in found:
-                self._tell(folder, f"{found[each.skill.name].folder or '.'!r} has its name, {each.skill.name!r}")
+        for folder, entry in seen.items():
+            if entry.skill is None:
+                self._tell(folder, entry.reason)
+            elif entry.skill.name in found:
+                self._tell(folder, f"{found[entry.skill.name].folder or '.'!r} has its name, {entry.skill.name!r}")
             else:
-                found[each.skill.name] = each.skill
+                found[entry.skill.name] = entry.skill
         return tuple(sorted(found.values(), key=lambda skill: skill.name))
 
     def _skill(self, folder: str) -> _Seen:
@@ -298,7 +298,7 @@ def _require_size(stamps: Mapping[str, Stamp | None]) -> None:
 def _skill_of(source: SkillSource, folder: str, files: Files) -> PublishedSkill:
     reading = source.reading(folder, dict(files)[SKILL_FILE])
     front = reading.front.value or {}
-    name, description = (front.get(each) for each in ("name", "description"))
+    name, description = (front.get(key) for key in ("name", "description"))
     if not isinstance(name, str) or len(name) > MAX_NAME or not NAME.fullmatch(name):
         raise SkillProblem("its name must be 1 to 64 small letters a to z, digits and single hyphens")
     if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION:

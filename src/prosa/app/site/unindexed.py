@@ -33,7 +33,7 @@ def folder_now(site: LiveSite, folder: str) -> tuple[tuple[str, ...], tuple[Node
     names = _names(site, folder)
     rows = (_row(site, f"{folder}{name}") for name in islice(filter(is_document, names), MAX_NODES))
     inner = (f"{folder}{name}/" for name in names)
-    return tuple(each for each in inner if _holds(site, each, budget)), tuple(row for row in rows if row is not None)
+    return tuple(child for child in inner if _holds(site, child, budget)), tuple(row for row in rows if row is not None)
 
 
 def has_folder(site: LiveSite, folder: str) -> bool:

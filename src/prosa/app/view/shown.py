@@ -31,7 +31,7 @@ class BatchWithRows(Struct, frozen=True):
 
 def shown_run(place: StorePlace, name: str, prices: PricesOf) -> RunWithCalls:
     """Return the run of an id, with what it has taken so far. Raises `NotResumed`, `StoreProblem`."""
-    found = next(each for each in one(place, name) if each.run.id == name)
+    found = next(candidate for candidate in one(place, name) if candidate.run.id == name)
     run, made = found.run, [call for call in found.calls if call.state == "answered"]
     asked = [record for record in made if record.kind == "model"]
     if run.state in ("open", "interrupted"):

@@ -106,7 +106,7 @@ def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn,
     """Have the chat answered. Raises what goes wrong, and `RunError` for a reply that is not in the chat."""
     options = complete_options(opened.request.options, opened.request.environment)
     if live is not None:
-        live.several = sum(each.n for each in opened.ready.turns)
+        live.several = sum(chat_turn.n for chat_turn in opened.ready.turns)
         at.status = replace(at.status, enabled=False)
     try:
         result = run_stoppable(opened.answered(options))

@@ -79,7 +79,7 @@ def tour_letters(console: Console) -> int:
     console = folded(console)
     console.err(LETTERS)
     paid = [{"name": name, "euros": int(euros)} for name, euros in map(str.split, PAID.split(", "))]
-    rows = [{"letter": "I am {name} and I paid {euros} euros.".format_map(each)} for each in paid]
+    rows = [{"letter": "I am {name} and I paid {euros} euros.".format_map(payment)} for payment in paid]
     command = f"$ prosa batch {LETTER} --rows rows.jsonl --model embedded --concurrency 2 --output found.jsonl"
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -95,7 +95,7 @@ def tour_letters(console: Console) -> int:
         said = _end(_started(folder, LETTER, "", "2"))
         found = _found(folder)
         batch = _batch_in(folder)
-    right = sum(each["output"] == wanted for each, wanted in zip(found, paid, strict=False))
+    right = sum(result["output"] == wanted for result, wanted in zip(found, paid, strict=False))
     console.err(f"{said}{len(found)} results, {right} of them right\n")
     show_page(console, batch, "batch.html")
     return 0 if len(found) == len(rows) else 1

@@ -72,6 +72,6 @@ def _lines(made: AgentRun) -> Iterator[str]:
         yield from (f"  {safe(line)}" for line in change.diff.splitlines()[2:] if change.is_text)
     if made.kept is not None:
         yield f"the workspace is in {made.kept}"
-    yield from (f"not seen, or not held: {each}" for each in trace.unseen)
+    yield from (f"not seen, or not held: {sentence}" for sentence in trace.unseen)
     if made.run_id:
         yield f"run {made.run_id}: see prosa runs {made.run_id}"

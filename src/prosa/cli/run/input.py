@@ -41,7 +41,7 @@ def read_input(
     if not isinstance(base, dict):
         raise WrongUse("KEY=VALUE needs an input that is an object, but --input holds something else")
     try:
-        typed = typed_arguments(schema, [pair(each) for each in pairs])
+        typed = typed_arguments(schema, [pair(word) for word in pairs])
     except ArgumentProblem as error:
         raise WrongUse(str(error)) from None
     return _merged(base, typed)
@@ -195,7 +195,7 @@ def _skill_help(path: Path, program: Program) -> list[str]:
     if skill.scripts:
         lines += ["", "scripts, which run in the sandbox:", *(f"  {script}" for script in skill.scripts)]
     if skill.unavailable:
-        lines += ["", "requirements that are not met here:", *(f"  {each}" for each in skill.unavailable)]
+        lines += ["", "requirements that are not met here:", *(f"  {requirement}" for requirement in skill.unavailable)]
     return [*lines, "", "Flags of the command itself: prosa run --help"]
 
 

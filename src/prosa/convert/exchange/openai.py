@@ -54,7 +54,7 @@ def json_of(text: str) -> Value:
 def messages_of(found: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
     """Return the messages in a list, and what could not be kept. Raises `ExchangeProblem`."""
     reading = _Reading()
-    messages = [made for number, each in enumerate(found, 1) for made in reading.message(number, each)]
+    messages = [made for number, item in enumerate(found, 1) for made in reading.message(number, item)]
     return named(messages), tuple(reading.notes)
 
 

@@ -54,14 +54,14 @@ def wanted(draft: Draft, log: Log, root: Mapping[str, Value], *, structured: boo
     if draft.options.get("transform") or draft.options.get("postprocess"):
         words = "the expectations were meant for the output after `transform`, which is not run: review them"
         log.add("manual", f"{draft.pointer}/options", words, "expect")
-    for pointer, each in flat_assertions(draft.asserted, log, root):
+    for pointer, check in flat_assertions(draft.asserted, log, root):
         try:
-            asserted = _asserted(pointer, each, draft)
+            asserted = _asserted(pointer, check, draft)
             _add(asserted, found, log, structured=structured)
             log.kept += 1
         except _Lost as problem:
-            log.add("lost", pointer, f"{_title(each)}: {problem}")
-            _example(each, found)
+            log.add("lost", pointer, f"{_title(check)}: {problem}")
+            _example(check, found)
     return found
 
 
@@ -70,16 +70,16 @@ def flat_assertions(
 ) -> list[tuple[str, Mapping[str, Value]]]:
     """Return assertions without sets and references. ``inside`` a set there is no other."""
     found: list[tuple[str, Mapping[str, Value]]] = []
-    for pointer, each in asserted:
-        each = _referred(each, root)
-        if not isinstance(each, dict):
-            log.add("lost", pointer, f"`{shown(each)}` is not an assertion")
-        elif each.get("type") != "assert-set":
-            found.append((pointer, each))
+    for pointer, check in asserted:
+        check = _referred(check, root)
+        if not isinstance(check, dict):
+            log.add("lost", pointer, f"`{shown(check)}` is not an assertion")
+        elif check.get("type") != "assert-set":
+            found.append((pointer, check))
         elif inside:
             log.add("lost", pointer, "a set inside a set has no counterpart")
         else:
-            threshold, inner = each.get("threshold"), each.get("assert")
+            threshold, inner = check.get("threshold"), check.get("assert")
             if isinstance(threshold, int | float) and threshold < 1:
                 log.add("guessed", pointer, f"of this set all has to hold, not {threshold:g} of it")
             parts = [(f"{pointer}/assert/{at}", one) for at, one in enumerate(inner if isinstance(inner, list) else [])]
@@ -97,33 +97,33 @@ def _referred(value: Value, root: Mapping[str, Value]) -> Value:
         found = found.get(name) if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping):
         return value
-    return {**found, **{key: each for key, each in value.items() if key != "$ref"}}
+    return {**found, **{key: member for key, member in value.items() if key != "$ref"}}
 
 
-def _title(each: Mapping[str, Value]) -> str:
-    value = each.get("value")
-    return f"`{shown(each.get('type'))}`" + (f" of `{shown(value)}`" if value is not None else "")
+def _title(check: Mapping[str, Value]) -> str:
+    value = check.get("value")
+    return f"`{shown(check.get('type'))}`" + (f" of `{shown(value)}`" if value is not None else "")
 
 
-def _asserted(pointer: str, each: Mapping[str, Value], draft: Draft) -> _Asserted:
-    kind = each.get("type")
+def _asserted(pointer: str, check: Mapping[str, Value], draft: Draft) -> _Asserted:
+    kind = check.get("type")
     if not isinstance(kind, str):
         raise _Lost("it has no type")
-    if each.get("transform"):
+    if check.get("transform"):
         raise _Lost("it is about the output after `transform`, which is not run")
-    if each.get("weight") == 0:
+    if check.get("weight") == 0:
         raise _Lost("it has the weight 0 and decides nothing")
-    threshold = each.get("threshold")
+    threshold = check.get("threshold")
     number = threshold if isinstance(threshold, int | float) and not isinstance(threshold, bool) else None
     negated = kind.startswith("not-")
     kind = kind.removeprefix("not-")
-    value = each.get("value") if kind in ("python", "javascript") else _filled(each.get("value"), draft.variables)
+    value = check.get("value") if kind in ("python", "javascript") else _filled(check.get("value"), draft.variables)
     return _Asserted(kind, negated, value, number, pointer)
 
 
 def _filled(value: Value, variables: Mapping[str, Value]) -> Value:
     if isinstance(value, list):
-        return [_filled(each, variables) for each in value]
+        return [_filled(item, variables) for item in value]
     if not isinstance(value, str):
         return value
     text = filled(value, variables)
@@ -191,7 +191,7 @@ def _word(asserted: _Asserted, found: Wanted) -> bool:
 
 def _texts(value: Value) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    texts = [each if isinstance(each, str) else json.dumps(each) for each in values if each is not None]
+    texts = [item if isinstance(item, str) else json.dumps(item) for item in values if item is not None]
     if not texts or not all(texts):
         raise _Lost("it has no value")
     return texts
@@ -255,7 +255,7 @@ def _no_schema(asserted: _Asserted) -> None:
 def _words(asserted: _Asserted) -> str:
     value = asserted.value
     least, most = (value.get("min"), value.get("max")) if isinstance(value, dict) else (value, value)
-    bounds = [each for each in (least, most) if each is not None]
+    bounds = [bound for bound in (least, most) if bound is not None]
     if not bounds or not all(regex(r"[0-9]+").fullmatch(str(bound)) for bound in bounds):
         raise _Lost("it has no number")
     left, right = (f"{least} <= " if least is not None else "", f" <= {most}" if most is not None else "")
@@ -308,9 +308,9 @@ def _python(asserted: _Asserted, found: Wanted, log: Log) -> None:
     )
 
 
-def _example(each: Mapping[str, Value], found: Wanted) -> None:
+def _example(check: Mapping[str, Value], found: Wanted) -> None:
     """Keep code that is not converted for people to read."""
-    kind, value = str(each.get("type")), each.get("value")
+    kind, value = str(check.get("type")), check.get("value")
     language = next((name for name in ("javascript", "python", "ruby") if kind.endswith(name)), None)
     if language and isinstance(value, str) and file_of(value) is None and value.strip():
         found.examples.append((language, value))

@@ -61,14 +61,14 @@ def _draft(
     named: dict[str, None],
     log: Log,
 ) -> Draft:
-    asserted = [(f"{pointer}/assert/{at}", each) for at, each in enumerate(_list(test.get("assert")))]
-    asserted += [(f"/defaultTest/assert/{at}", each) for at, each in enumerate(_list(default.get("assert")))]
+    asserted = [(f"{pointer}/assert/{at}", check) for at, check in enumerate(_list(test.get("assert")))]
+    asserted += [(f"/defaultTest/assert/{at}", check) for at, check in enumerate(_list(default.get("assert")))]
     if len(asserted) > MAX_ASSERTED:
         log.add("lost", f"{pointer}/assert", f"a case has more than {MAX_ASSERTED} assertions; the others are left out")
         del asserted[MAX_ASSERTED:]
     options = {**_mapping(default.get("options")), **_mapping(test.get("options"))}
     if options.get("disableDefaultAsserts"):
-        asserted = [each for each in asserted if not each[0].startswith("/defaultTest")]
+        asserted = [pair for pair in asserted if not pair[0].startswith("/defaultTest")]
     for place, one in ((pointer, test), ("/defaultTest", default)):
         for key in one:
             if key in _LOST:
@@ -133,14 +133,14 @@ def _listed(value: Value, pointer: str, log: Log) -> Iterator[tuple[str, Mapping
     if isinstance(value, dict) and ("vars" in value or "assert" in value):
         value = [value]
     if not isinstance(value, list):
-        yield from ((pointer, each) for each in _in_file(value, pointer, log))
+        yield from ((pointer, test) for test in _in_file(value, pointer, log))
         return
-    for at, each in enumerate(value):
+    for at, item in enumerate(value):
         place = f"{pointer}/{at}"
-        if isinstance(each, dict) and ("path" not in each or "vars" in each):
-            yield place, each
+        if isinstance(item, dict) and ("path" not in item or "vars" in item):
+            yield place, item
         else:
-            yield from ((place, one) for one in _in_file(each, place, log))
+            yield from ((place, one) for one in _in_file(item, place, log))
 
 
 def _in_file(value: Value, pointer: str, log: Log) -> Iterator[Mapping[str, Value]]:
@@ -170,10 +170,10 @@ def _rows(path: str, log: Log) -> list[Mapping[str, Value]]:
         except csv.Error as error:
             raise Unreadable(f"it is not a table: {error}") from None
     if path.endswith(".jsonl"):
-        return [each for each in map(_json, str(content_of(path, log)).splitlines()) if each]
+        return [row for row in map(_json, str(content_of(path, log)).splitlines()) if row]
     found = content_of(path, log)
     found = found if isinstance(found, list) else [found]
-    tests: list[Mapping[str, Value]] = [each for each in found if isinstance(each, dict)]
+    tests: list[Mapping[str, Value]] = [test for test in found if isinstance(test, dict)]
     if not tests:
         raise Unreadable("it holds no list of tests")
     return tests
@@ -280,11 +280,11 @@ def _variables(
         path = file_of(value) or (value if isinstance(value, str) else None)
         if path is not None:
             value = _read(path, f"{place}/vars", log)
-        for name, each in _mapping(value).items():
-            inner = file_of(each)
-            each = each if inner is None else _read(inner, f"{place}/vars/{name}", log)
-            if each is not None:
-                found[str(name)] = (f"{place}/vars/{name}", each)
+        for name, variable in _mapping(value).items():
+            inner = file_of(variable)
+            variable = variable if inner is None else _read(inner, f"{place}/vars/{name}", log)
+            if variable is not None:
+                found[str(name)] = (f"{place}/vars/{name}", variable)
     return found
 
 
@@ -330,7 +330,9 @@ def _filled(values: dict[str, Value], variables: Mapping[str, tuple[str, Value]]
     found: dict[str, Value] = {}
     for name, value in values.items():
         text = (
-            filled(value, {key: each for key, each in values.items() if key != name}) if isinstance(value, str) else ""
+            filled(value, {key: value for key, value in values.items() if key != name})
+            if isinstance(value, str)
+            else ""
         )
         if text is None:
             log.add(

@@ -54,14 +54,14 @@ CODE = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".go", ".sh"
 
 def is_code(path: str) -> bool:
     """Return whether a path names a program, with or without the name of a function behind it."""
-    return any(path.endswith(each) or f"{each}:" in path for each in CODE)
+    return any(path.endswith(suffix) or f"{suffix}:" in path for suffix in CODE)
 
 
 def content_of(path: str, log: Log) -> Value:
     """Return the data or text of a file: JSON and YAML are read. Raises `Unreadable`."""
     if is_code(path):
         raise Unreadable("it is code, which is not run")
-    if any(each in path for each in "*?[{"):
+    if any(char in path for char in "*?[{"):
         raise Unreadable("it is a pattern of file names")
     text = log.open(path)
     if path.endswith(".json"):

@@ -55,7 +55,7 @@ def _prompts(value: Value, pointer: str, log: Log) -> Iterator[Prompt]:
     label = ""
     if isinstance(value, dict):
         label = str(value.get("label") or "")
-        for key in (each for each in value if each not in ("id", "label", "raw", "display")):
+        for key in (name for name in value if name not in ("id", "label", "raw", "display")):
             log.add("lost", f"{pointer}/{key}", f"`{key}` of a prompt has no counterpart")
         value = value.get("raw", value.get("id"))
     if not isinstance(value, str):
@@ -129,9 +129,9 @@ def _messages(value: Value) -> list[Said] | None:
             )
         except (JsonError, Unreadable):
             return None
-    if not are_mappings(value) or not value or not all("role" in each for each in value):
+    if not are_mappings(value) or not value or not all("role" in message for message in value):
         return None
-    return [Said(_text_of(each.get("content")), _ROLES.get(str(each["role"]), "user")) for each in value]
+    return [Said(_text_of(message.get("content")), _ROLES.get(str(message["role"]), "user")) for message in value]
 
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "model": "assistant"}
@@ -142,7 +142,7 @@ def _text_of(content: Value) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(str(each.get("text", "")) for each in content if isinstance(each, dict))
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return "" if content is None else json.dumps(content, ensure_ascii=False)
 
 

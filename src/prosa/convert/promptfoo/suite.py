@@ -126,9 +126,9 @@ def _say_options(value: Value, key: str, log: Log) -> None:
 
 def _say_models(value: Value, pointer: str, log: Log) -> None:
     names: dict[str, None] = {}
-    for at, each in enumerate(value if isinstance(value, list) else [value]):
+    for at, model in enumerate(value if isinstance(value, list) else [value]):
         place = f"{pointer}/{at}" if isinstance(value, list) else pointer
-        given, settings = _model(each)
+        given, settings = _model(model)
         if given is None or file_of(given) or given.startswith(("python:", "exec:", "http", "webhook", "package:")):
             log.add("lost", place, f"`{shown(given)}` is a provider of your own, which is not run")
             continue
@@ -161,11 +161,11 @@ def _output(cases: Sequence[Draft], config: Mapping[str, Value], log: Log) -> di
     for case in cases:
         quiet = Log(log.source, log.node, log.open)
         asserted = flat_assertions(case.asserted, quiet, config)
-        schemas = [each.get("value") for _, each in asserted if each.get("type") in ("is-json", "contains-json")]
+        schemas = [check.get("value") for _, check in asserted if check.get("type") in ("is-json", "contains-json")]
         schema = schemas[0] if len(schemas) == 1 else None
         found.append(schema if isinstance(schema, dict) else None)
     first = found[0]
-    if first is None or any(each != first for each in found) or not _is_schema(first):
+    if first is None or any(other != first for other in found) or not _is_schema(first):
         return None
     log.add("guessed", cases[0].pointer, "the schema that every case asks for is the output of the program", "/output")
     return first
@@ -199,7 +199,7 @@ def _without_schema(case: Draft, output: Value) -> Draft:
     """Return a case without the assertion that the output of the program takes the place of."""
     if output is None:
         return case
-    kept = tuple(each for each in case.asserted if not _is_about(each[1], output))
+    kept = tuple(pair for pair in case.asserted if not _is_about(pair[1], output))
     return Draft(case.name, case.pointer, case.variables, kept, case.options)
 
 
@@ -218,7 +218,7 @@ def _blocks(case: Draft, expected: Wanted) -> Iterator[str]:
     if expected.run:
         yield _fence("yaml run", write_yaml(expected.run))
     if expected.grade:
-        plain = not any("\n" in each for each in expected.grade)
+        plain = not any("\n" in question for question in expected.grade)
         text = "\n".join(expected.grade) if plain else json.dumps(expected.grade, ensure_ascii=False, indent=1)
         yield _fence("text grade" if plain else "json grade", f"{text}\n")
     if expected.examples:
@@ -231,7 +231,7 @@ def _shortest(value: str | list[str]) -> str | list[str]:
 
 
 def _fence(info: str, text: str) -> str:
-    longest = max((len(each) for each in regex(r"`{3,}").findall(text)), default=2)
+    longest = max((len(ticks) for ticks in regex(r"`{3,}").findall(text)), default=2)
     mark = "`" * max(3, longest + 1)
     return f"{mark}{info}\n{text}{mark}\n"
 

@@ -77,7 +77,7 @@ def _check_id(move: Move, world: World) -> None:
     if not new.strip() or new != new.strip() or not new.isprintable() or len(new) > MAX_ID:
         raise NameRefused("an id is one line of printable characters without blanks around it", "choose another id")
     taken = [record.path for record in world.names.find(Key("id", new))] or [
-        each for each in (new,) if each in world.records
+        candidate for candidate in (new,) if candidate in world.records
     ]
     if taken:
         raise NameRefused(f"`{new}` is the id of {taken[0]} already", "choose another id")

@@ -96,7 +96,7 @@ def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, 
         if path == move.path:
             edits[span] = move.text
         text = edited(store, path, one, [Edit(where, written) for where, written in sorted(edits.items())])
-        changes[path] = Change(path, path, one.front.source, text, tuple(Edit(*each) for each in sorted(edits.items())))
+        changes[path] = Change(path, path, one.front.source, text, tuple(Edit(*pair) for pair in sorted(edits.items())))
     after = {path: store.reread(path, change.after) for path, change in changes.items()}
     _check(moved, before, renamed, {path: store.reading(path) for path in changes}, after)
     return {path: change for path, change in changes.items() if change.after != change.before.text}, found.notes

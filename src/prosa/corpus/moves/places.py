@@ -83,7 +83,7 @@ def _destinations(reading: DialectReading[object]) -> Iterator[Mention]:
 def own_places(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield the places that name a heading or a block of the document itself; their reference has no target."""
     document, source = reading.document, reading.front.source
-    written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
+    written = [(link.destination, link.destination_span) for link in (*document.links, *document.images)]
     written += [(definition.destination, definition.destination_span) for definition in document.definitions]
     for destination, span in written:
         if span is not None and destination.startswith("#") and _TEMPLATE not in source.slice(span):

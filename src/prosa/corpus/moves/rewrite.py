@@ -200,7 +200,7 @@ def page_forms(written: str, old: str, new: str) -> Iterator[str]:
         of_name = [f"{named}{suffix}{slash}"]
         first = of_name if name.casefold() == f"{stem}{suffix}".casefold() and stem.lower() in _INDEX else of_folder
         yield from first
-        yield from (each for each in (*of_folder, *of_name) if each not in first)
+        yield from (form for form in (*of_folder, *of_name) if form not in first)
     yield new
 
 
@@ -217,8 +217,8 @@ def stem_forms(written: str, old: str, new: str) -> Iterator[str]:
     if " " in name and "-" in posixpath.basename(old) and " " not in posixpath.basename(old):
         names.insert(0, new_name.replace("-", " "))
     for depth in range(min(count, len(folders)), len(folders) + 1):
-        for each in names:
-            yield "/".join((*folders[len(folders) - depth :], each))
+        for variant in names:
+            yield "/".join((*folders[len(folders) - depth :], variant))
 
 
 def _known(suffix: str) -> bool:

@@ -216,7 +216,7 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
     def _sites_with(self, changed: Mapping[str, Record]) -> Sites:
         if all(_standing(self.outline(path)) == _standing(record) for path, record in changed.items()):
             return self.sites
-        rest = [each for each in self.known.standing() if each[0] not in changed]
+        rest = [row for row in self.known.standing() if row[0] not in changed]
         rows = [*rest, *map(_standing, changed.values())]
         canonical = ((path, url) for path, dialect, urls in rows if dialect == "mdh" for url in urls)
         return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=self.given)

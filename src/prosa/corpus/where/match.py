@@ -102,11 +102,11 @@ def _rows(key: str, value: Value) -> Iterator[tuple[str, _Row]]:
     if len(key) > MAX_KEY:
         return
     if isinstance(value, dict) and value:
-        for name, each in value.items():
-            yield from _rows(f"{key}.{name}" if key else name, each)
+        for name, member in value.items():
+            yield from _rows(f"{key}.{name}" if key else name, member)
     elif isinstance(value, list) and value:
-        for each in value:
-            yield from _rows(key, each)
+        for member in value:
+            yield from _rows(key, member)
     else:
         yield key, _row(value)
 

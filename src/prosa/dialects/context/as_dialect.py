@@ -45,7 +45,7 @@ def facts(model: ContextModel) -> ContextFacts:
             {"host": use.host.name, "kind": use.place.kind, "loaded": use.place.when, "source": use.place.source}
             for use in model.uses
         ],
-        "imports": [{"path": each.target, "line": line(each.span.start)} for each in model.imports if each.clear],
+        "imports": [{"path": entry.target, "line": line(entry.span.start)} for entry in model.imports if entry.clear],
         "skills": [skill.text for skill in model.skills],
         "globs": [glob.text for glob in model.globs],
     }
@@ -58,7 +58,7 @@ def corpus_facts(model: ContextModel) -> Mapping[str, object]:
         "name": (name.value.span.of(model.document.source.text).strip("'\""), *_place(name.value.span))
         if name
         else None,
-        "imports": [(each.target, *_place(each.span), each.clear) for each in model.imports],
+        "imports": [(entry.target, *_place(entry.span), entry.clear) for entry in model.imports],
         "skills": _named(model.skills),
         "agents": _named(model.agents),
         "globs": _named(model.globs),
@@ -83,7 +83,7 @@ def _figured(figured: Figured) -> tuple[str, list[str], int, int]:
 
 def references(model: ContextModel) -> tuple[Ref, ...]:
     """Return links and wikilinks, the files that it imports, and the skills that it names."""
-    imported = (Ref("import", each.target, "path", each.span) for each in model.imports if each.clear)
+    imported = (Ref("import", entry.target, "path", entry.span) for entry in model.imports if entry.clear)
     skills = (Ref("front-matter", skill.text, "stem", skill.span, rel="skill") for skill in model.skills)
     return tuple(sorted((*link_references(model.document), *imported, *skills), key=lambda ref: ref.span.start))
 

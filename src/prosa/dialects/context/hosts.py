@@ -398,7 +398,7 @@ _CATALOGUE: dict[str, tuple[Field, ...]] = {
 
 
 def _suffix(path: str) -> str:
-    return next((each for each in _CATALOGUE if path.endswith(each)), "")
+    return next((suffix for suffix in _CATALOGUE if path.endswith(suffix)), "")
 
 
 @lru_cache(maxsize=256)

@@ -32,7 +32,7 @@ def imports_in(document: Document) -> tuple[Import, ...]:
     if "@" not in text:
         return ()
     found = (_import(match[1], match.start(1)) for match in _IMPORT.finditer(text, start, end))
-    clear = (each for each in found if each is not None and not document.in_code(each.span.start))
+    clear = (mention for mention in found if mention is not None and not document.in_code(mention.span.start))
     return tuple(islice(clear, MAX_MENTIONS))
 
 
@@ -102,7 +102,7 @@ def commands_in(document: Document) -> tuple[NamedCommand, ...]:
 
 
 def _may_run(text: str) -> bool:
-    return any(each in text for each in _RUNNERS)
+    return any(runner in text for runner in _RUNNERS)
 
 
 def _all_commands(document: Document) -> Iterator[NamedCommand]:

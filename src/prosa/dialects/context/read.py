@@ -89,7 +89,7 @@ def _meant(problem: Problem, front: FrontReading, table: tuple[Field, ...]) -> P
         return problem
     written = front.source.slice(problem.span)
     names = {field.name for field in table}
-    own = next((each for group in TWINS if written in group for each in group if each in names), None)
+    own = next((twin for group in TWINS if written in group for twin in group if twin in names), None)
     if own is not None:
         notes = (f"did you mean `{own}`?",)
         return replace(problem, notes=notes, misspelling=Misspelling(written, own), severity=None)

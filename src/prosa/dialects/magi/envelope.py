@@ -57,12 +57,12 @@ def from_envelope(envelope: AbcMapping[str, Value]) -> str:
     if CONTENT not in envelope:
         raise EnvelopeError(f"an envelope has a `{CONTENT}`")
     content = text_of(envelope.get(CONTENT), CONTENT)
-    scripts = [_inside(each) for each in objects_of(envelope.get(SCRIPTS), SCRIPTS)]
+    scripts = [_inside(script) for script in objects_of(envelope.get(SCRIPTS), SCRIPTS)]
     removed = removed_of(envelope.get("layout"))
     if removed is not None:
         original = put_back(content, removed)
         again = to_envelope(original)
-        if again[CONTENT] == content and same([_inside(each) for each in objects_of(again[SCRIPTS], SCRIPTS)], scripts):
+        if again[CONTENT] == content and same([_inside(item) for item in objects_of(again[SCRIPTS], SCRIPTS)], scripts):
             return original
     return written(None, content, scripts, [])
 
@@ -120,7 +120,7 @@ def _renamed(node: Mapping) -> Mapping:
     if entry is None or node.entry("script-id") is not None:
         return node
     key = Scalar("script-id", "script-id", entry.key.span, entry.key.style)
-    renamed = tuple(Entry(key, each.value) if each is entry else each for each in node)
+    renamed = tuple(Entry(key, field.value) if field is entry else field for field in node)
     return Mapping(renamed, node.span)
 
 

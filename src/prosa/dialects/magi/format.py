@@ -202,7 +202,7 @@ def format_edits(model: MagiModel, options: FormatOptions) -> tuple[Edit, ...]:
         for problem in read_front_fields(model.front)[1]
         if problem.rule in _NORMAL_FIELDS and problem.fix is not None
         for edit in problem.fix.edits
-        if not any(edit.span.start < each.span.end and each.span.start < edit.span.end for each in synced)
+        if not any(edit.span.start < change.span.end and change.span.start < edit.span.end for change in synced)
     ]
     edits += (edit for script in model.scripts for edit in script.pure)
     bare = (relationship for relationship in model.relationships if relationship.form == "bare")

@@ -52,9 +52,9 @@ def put_back(text: str, removed: Iterable[Removed]) -> str:
     """Return ``text`` with everything back in its place. Offsets outside the text count as its ends."""
     pieces: list[str] = []
     done = 0
-    for each in sorted(removed, key=lambda each: each.at):
-        at = min(max(each.at, done), len(text))
-        pieces += (text[done:at], each.text)
+    for removal in sorted(removed, key=lambda item: item.at):
+        at = min(max(removal.at, done), len(text))
+        pieces += (text[done:at], removal.text)
         done = at
     return "".join((*pieces, text[done:]))
 
@@ -318,8 +318,8 @@ def encode(parts: Mapping[str, Value]) -> str:
     if front_matter is not None and not isinstance(front_matter, Mapping):
         raise EnvelopeError("`front_matter` must be an object or null")
     relationships = [
-        (text_of(each.get("ref"), "ref"), object_of(each.get("data"), "data"))
-        for each in objects_of(parts.get("relationships"), "relationships")
+        (text_of(relationship.get("ref"), "ref"), object_of(relationship.get("data"), "data"))
+        for relationship in objects_of(parts.get("relationships"), "relationships")
     ]
     content, scripts = text_of(parts.get("content"), "content"), objects_of(parts.get("ai_scripts"), "ai_scripts")
     return written(front_matter, content, scripts, relationships)
@@ -376,7 +376,7 @@ def objects_of(value: Value, name: str) -> list[Mapping[str, Value]]:
         return []
     if not isinstance(value, list | tuple):
         raise EnvelopeError(f"`{name}` must be a list of objects, not {type(value).__name__}")
-    return [object_of(each, f"an item of {name}") for each in value]
+    return [object_of(item, f"an item of {name}") for item in value]
 
 
 def _original(parts: Mapping[str, Value]) -> str | None:

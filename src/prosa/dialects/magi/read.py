@@ -105,7 +105,7 @@ def _without_objects(mapping: Mapping) -> tuple[Mapping, list[Problem]]:
         return mapping, []
     objects = [item for item in entry.value.items if isinstance(item, Mapping)]
     strings = Sequence(tuple(item for item in entry.value.items if not isinstance(item, Mapping)), entry.value.span)
-    entries = tuple(Entry(each.key, strings) if each is entry else each for each in mapping)
+    entries = tuple(Entry(field.key, strings) if field is entry else field for field in mapping)
     notes = ("relationships for the graph are in footnotes; this list is for people",)
     message = "an item of `relationships` is a mapping, where sentences are expected"
     problems = [Problem("relationship-object", message, _first_line(item.span, item), notes) for item in objects[:100]]

@@ -236,19 +236,23 @@ def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = 
     New results cannot be combined with replacements: each kind compares other text.
     """
     placed = _placed(model, given, force=force)
-    if placed is None or len({bool(len(each.place.span)) for each in placed}) != 1:
+    if placed is None or len({bool(len(result.place.span)) for result in placed}) != 1:
         return None
-    placed.sort(key=lambda each: each.place.span)
+    placed.sort(key=lambda result: result.place.span)
     if any(one.place.span.end > other.place.span.start for one, other in pairwise(placed)):
         return None
-    empty = _TriedTogether(model, [each.edit(Shape("")) for each in placed])
+    empty = _TriedTogether(model, [result.edit(Shape("")) for result in placed])
     if not empty.is_written or not _fit_together(model, placed, empty):
         return None
     contexts = Contexts(empty.model)
-    placed = [_as_read(each, script, empty, contexts) for each, script in zip(placed, empty.scripts, strict=True)]
-    edits = [_first_way(model, each) for each in placed]
+    placed = [_as_read(result, script, empty, contexts) for result, script in zip(placed, empty.scripts, strict=True)]
+    edits = [_first_way(model, result) for result in placed]
     full = _TriedTogether(model, edits)
-    if not full.is_written or full.says_around != empty.says_around or not full.is_data([each.text for each in placed]):
+    if (
+        not full.is_written
+        or full.says_around != empty.says_around
+        or not full.is_data([result.text for result in placed])
+    ):
         return None
     return tuple(edit for edit in edits if model.source.slice(edit.span) != edit.replacement)
 
@@ -257,30 +261,30 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
     """Return the results with their places; None where one is refused."""
     owners, contexts = owners_of(model), Contexts(model)
     found: list[_Placed] = []
-    for each in given:
-        region = owners.region_of(each.script)
+    for result in given:
+        region = owners.region_of(result.script)
         edited = region is not None and not force and is_edited(model, region)
-        if edited or refusal(each.script) is not None:
+        if edited or refusal(result.script) is not None:
             return None
-        place = below(model, each.script) if region is None else instead_of(model, region)
-        mode = context_mode(each.context)
-        now = script_hash(model, each.script, mode, each.model_name, contexts=contexts)
-        about = each.about(mode, now)
-        found.append(_Placed(place, about, about.sha256 == now, normal_text(each.text), each.form))
+        place = below(model, result.script) if region is None else instead_of(model, region)
+        mode = context_mode(result.context)
+        now = script_hash(model, result.script, mode, result.model_name, contexts=contexts)
+        about = result.about(mode, now)
+        found.append(_Placed(place, about, about.sha256 == now, normal_text(result.text), result.form))
     return found
 
 
 def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedTogether) -> bool:
     """Return whether empty results fit there, with the same test as `results.written`."""
-    spans = [each.place.span for each in placed]
+    spans = [result.place.span for result in placed]
     if meaning(empty.model, *empty.holes) != meaning(model, *spans):
         return False
     if len(spans[0]):
         return True
-    loose = any(each.place.marks for each in placed)
+    loose = any(result.place.marks for result in placed)
     if structure(empty.model, *empty.holes, loose=loose) != structure(model, *spans, loose=loose):
         return False
-    depths = (depth(model, each.place.inside) for each in placed)
+    depths = (depth(model, result.place.inside) for result in placed)
     return all(
         depth(empty.model, region.span.start) == deep for region, deep in zip(empty.regions, depths, strict=True)
     )

@@ -46,11 +46,11 @@ def site_form(text: str) -> str | None:
 
 def as_list(mapping: Mapping) -> tuple[Mapping, tuple[Problem, ...]]:
     """Return the front matter with a single URL as a list of one, and a hint where that was done."""
-    entry = next((each for each in mapping if each.key.text == FIELD), None)
+    entry = next((field for field in mapping if field.key.text == FIELD), None)
     if entry is None or not isinstance(entry.value, Scalar) or entry.value.value is None:
         return mapping, ()
     changed = Entry(entry.key, Sequence((entry.value,), entry.value.span))
-    entries = tuple(changed if each is entry else each for each in mapping)
+    entries = tuple(changed if field is entry else field for field in mapping)
     message = f"`{FIELD}` is a list, and this is one value: it is read as a list of one"
     return replace(mapping, entries=entries), (
         Problem("scalar-for-list", message, entry.value.span, severity=Severity.HINT),
@@ -76,7 +76,7 @@ def _model_form(text: str) -> str | None:
     """Require a letter in the name of a model; a number or a truth value was meant for something else."""
     if not text.strip():
         return "is empty"
-    if text.strip() in ("true", "false") or not any(each.isalpha() for each in text):
+    if text.strip() in ("true", "false") or not any(char.isalpha() for char in text):
         return f"is the name of a model, as in `gpt-4o`, found {text[:40]}"
     return None
 

@@ -81,7 +81,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         template=template,
         spans={field: entry.value.span for field, entry in entries.items()},
         mailbox=_mailbox(entries.get("mailbox"), name, problems),
-        sampling={each: cast("float", to_value(entries[each].value)) for each in SAMPLING if each in entries},
+        sampling={key: cast("float", to_value(entries[key].value)) for key in SAMPLING if key in entries},
     )
     return model, (*front.problems, *problems, *limit_problems, *server_problems, *site_problems, *template_problems)
 

@@ -48,7 +48,7 @@ def read(front: FrontReading, document: Document) -> tuple[MdaModel, tuple[Probl
         reader.without_front(document)
     fields = reader.table(front.fields, reader.target.fields, reader.target.title) if front.fields is not None else {}
     extended = reader.metadata(fields.get("metadata")) | {
-        each.name: fields[each.name] for each in EXTENDED if each.name in fields
+        spec.name: fields[spec.name] for spec in EXTENDED if spec.name in fields
     }
     reader.quoted(extended)
     reader.requires(extended.get("requires"))
@@ -83,7 +83,7 @@ class _Reader(Struct):
         anchor = Span(mapping.span.start, mapping.span.start + 1) if name else self.front.anchor
         anything = name in OPEN
         owner = Owner(title, anchor, prefix, Severity.ERROR, lambda _: anything, self.front.complete)
-        known = {each.name for each in table}
+        known = {spec.name for spec in table}
         nulls = [entry for entry in mapping if entry.key.text in known and _is_null(entry.value)]
         for null in nulls:
             self._wrong("wrong-type", f"`{prefix}{null.key.text}` has no value", null.key.span)
@@ -91,19 +91,19 @@ class _Reader(Struct):
         found, wrong = read_fields(filled, table, owner)
         self.problems += (replace(problem, severity=Severity.ERROR) for problem in wrong)
         return {
-            each.name: found[each.name] for each in table if each.name in found and self._inner(each, found, prefix)
+            spec.name: found[spec.name] for spec in table if spec.name in found and self._inner(spec, found, prefix)
         }
 
-    def _inner(self, each: Field, found: dict[str, Entry], prefix: str) -> bool:
+    def _inner(self, spec: Field, found: dict[str, Entry], prefix: str) -> bool:
         """Return whether the inside of a field is as its table says."""
         before = len(self.problems)
-        node = found[each.name].value
+        node = found[spec.name].value
         items = node.items if isinstance(node, Sequence) else (node,)
-        if each.kind == "mappings" and each.inner and not items and each.name == "signatures":
+        if spec.kind == "mappings" and spec.inner and not items and spec.name == "signatures":
             self._wrong("wrong-form", "`signatures` is empty: it holds at least one", node.span)
-        for item in items if each.inner else ():
+        for item in items if spec.inner else ():
             if isinstance(item, Mapping):
-                self.table(item, each.inner, f"`{prefix}{each.name}`", f"{prefix}{each.name}.", each.name)
+                self.table(item, spec.inner, f"`{prefix}{spec.name}`", f"{prefix}{spec.name}.", spec.name)
         return len(self.problems) == before
 
     def without_front(self, document: Document) -> None:
@@ -120,18 +120,18 @@ class _Reader(Struct):
     def metadata(self, entry: Entry | None) -> dict[str, Entry]:
         """Return the fields below `metadata.mda`, and report names that no vendor can have (§04)."""
         found: dict[str, Entry] = {}
-        for each in entry.value if entry is not None and isinstance(entry.value, Mapping) else ():
-            name = each.key.text
+        for member in entry.value if entry is not None and isinstance(entry.value, Mapping) else ():
+            name = member.key.text
             if name in RESERVED or not is_identifier(name):
                 why = "is reserved" if name in RESERVED or name.startswith("_") else "is not one"
                 message = f"the names below `metadata` are those of vendors, and `{shown(name)}` {why}"
                 note = f"a name is at most {MAX_NAME} lower-case letters and digits with single hyphens between them"
-                self._wrong("bad-namespace", message, each.key.span, note)
-            elif not isinstance(each.value, Mapping):
-                message = f"`metadata.{name}` must be a mapping, not {type_name(each.value)}"
-                self._wrong("bad-namespace", message, each.value.span)
+                self._wrong("bad-namespace", message, member.key.span, note)
+            elif not isinstance(member.value, Mapping):
+                message = f"`metadata.{name}` must be a mapping, not {type_name(member.value)}"
+                self._wrong("bad-namespace", message, member.value.span)
             elif name == "mda":
-                found = self.table(each.value, EXTENDED, "`metadata.mda`", "metadata.mda.", name)
+                found = self.table(member.value, EXTENDED, "`metadata.mda`", "metadata.mda.", name)
         return found
 
     def quoted(self, fields: dict[str, Entry]) -> None:
@@ -146,23 +146,23 @@ class _Reader(Struct):
 
     def requires(self, entry: Entry | None) -> None:
         """Report names that no capability can have, and what is said of the network (§10)."""
-        for each in entry.value if entry is not None and isinstance(entry.value, Mapping) else ():
-            name = each.key.text
+        for member in entry.value if entry is not None and isinstance(entry.value, Mapping) else ():
+            name = member.key.text
             if not is_identifier(name):
                 message = f"`{shown(name)}` is not the name of a capability"
                 note = f"a name is at most {MAX_NAME} lower-case letters and digits with single hyphens between them"
-                self._wrong("bad-capability", message, each.key.span, note)
-            elif name == "network" and not _is_network(each.value):
+                self._wrong("bad-capability", message, member.key.span, note)
+            elif name == "network" and not _is_network(member.value):
                 message = f"`requires.network` is {', '.join(NETWORK)}, or a list of hosts"
-                self._wrong("bad-capability", message, each.value.span)
+                self._wrong("bad-capability", message, member.value.span)
 
     def relations(self, document: Document) -> Iterator[Relation]:
         """Yield the footnotes that are relationships, by the first place that refers to them, then in their order."""
         first: dict[str, int] = {}
         for reference in document.footnote_references:
             first.setdefault(label_key(reference.label), reference.span.start)
-        found = [each for each in document.footnote_definitions if _is_object(document.source, each)]
-        found.sort(key=lambda each: (first.get(label_key(each.label), len(document.source.text)), each.span.start))
+        found = [definition for definition in document.footnote_definitions if _is_object(document.source, definition)]
+        found.sort(key=lambda note: (first.get(label_key(note.label), len(document.source.text)), note.span.start))
         for definition in found:
             pieces = unfolded(document.source, stripped(document.source, definition.content))
             embedded = read_embedded(pieces, "relationship-syntax", _WHAT, tolerant=False)

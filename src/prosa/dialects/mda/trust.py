@@ -119,8 +119,8 @@ def read_policy(text: str) -> tuple[TrustPolicy | None, tuple[Problem, ...]]:
         return None, problems
     data = cast("_Policy", to_value(reading.node))  # nothing is wrong with it
     trusted = frozenset(
-        Identity(each["type"], each.get("domain") or each["issuer"], each.get("subject", ""))
-        for each in data["trustedSigners"]
+        Identity(signer["type"], signer.get("domain") or signer["issuer"], signer.get("subject", ""))
+        for signer in data["trustedSigners"]
     )
     return TrustPolicy(trusted, data.get("minSignatures", 1)), ()
 

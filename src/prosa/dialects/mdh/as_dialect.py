@@ -30,7 +30,7 @@ def write(fields: Mapping[str, Value], body: str) -> str:
     for name, table in (("links", LINK), ("actions", ACTION)):
         listed = known.get(name)
         if isinstance(listed, list):
-            known[name] = [_ordered(each, table) if isinstance(each, Mapping) else each for each in listed]
+            known[name] = [_ordered(item, table) if isinstance(item, Mapping) else item for item in listed]
     text = body.lstrip("\r\n")
     return f"---\n{write_yaml(_ordered(known, NODE))}---\n" + (f"\n{text}" if text else "")
 

@@ -165,7 +165,7 @@ def _targets(link: LinkModel) -> tuple[tuple[str, str, tuple[int, int]], ...]:
         found.append((target.kind, target.text, _pair(link.target.span)))
     if link.href is not None:
         found.append(("path", link.href.text, _pair(link.href.span)))
-    return tuple(each for each in found if each[0] != "url")
+    return tuple(reference for reference in found if reference[0] != "url")
 
 
 def _action(action: ActionModel) -> tuple[str, str, str, tuple[tuple[str, str], ...], tuple[int, int]]:

@@ -266,7 +266,7 @@ def read_query(entry: Entry | None) -> tuple[QueryModel | None, tuple[Problem, .
     entries, problems = read_fields(entry.value, QUERY, owner)
     properties = entries.get("properties")
     described = properties.value if properties and isinstance(properties.value, Mapping) else None
-    names = tuple(Text.of(each.key) for each in described) if described else ()
+    names = tuple(Text.of(field.key) for field in described) if described else ()
     model = QueryModel(_names(entries.get("required")), _names(entries.get("optional")), names)
     return model, (*problems, *_property_problems(described))
 
@@ -307,7 +307,7 @@ def read_pagination(entry: Entry | None, source: SourceText) -> tuple[Pagination
     top, problems = _fields(entry, PAGINATION, "pagination")
     request, request_problems = _fields(top.get("request"), REQUEST, "pagination.request")
     response, response_problems = _fields(top.get("response"), RESPONSE, "pagination.response")
-    texts = {name: Text.of(each.value) for name, each in response.items()}  # type: ignore[arg-type]
+    texts = {name: Text.of(field.value) for name, field in response.items()}  # type: ignore[arg-type]
     path_problems = [problem for name, text in texts.items() if (problem := _path_problem(name, text, source))]
     model = PaginationModel(
         type=_any_text(top.get("type")),

@@ -113,11 +113,11 @@ def route_fault(route: str) -> str:
     path = _route_path(route)
     if scheme := _SCHEME.match(route.strip()):
         return f"`{scheme[0][:20]}` leads away from the site"
-    if odd := next((each for each in "?#%" if each in path), ""):
+    if odd := next((char for char in "?#%" if char in path), ""):
         return f"`{odd}` is not allowed in it"
     if path == "/":
         return "the root of the site belongs to its index"
-    if suffix := next((each for each in _FORMS if path.endswith(each)), ""):
+    if suffix := next((ending for ending in _FORMS if path.endswith(ending)), ""):
         return f"`{suffix}` asks for a form of another node"
     first = path[1:].partition("/")[0]
     if is_reserved(path) or f"/{first}/" == NODE_ROOT:
@@ -146,7 +146,7 @@ def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:
     written: tuple[str, ...] = (stem, stem + suffix, f"{stem}.md", f"{stem}.json")
     folder = stem[: stem.rfind("/") + 1]
     if stands:
-        written = (*(f"{folder}{_INDEX}{each}" for each in ("", ".md", ".json")), *written)
+        written = (*(f"{folder}{_INDEX}{ending}" for ending in ("", ".md", ".json")), *written)
     if stands or stem.endswith(f"/{_INDEX}"):
         written = (folder, folder.rstrip("/") or "/", *written)
     return tuple(dict.fromkeys(written))

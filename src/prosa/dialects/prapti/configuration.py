@@ -95,11 +95,11 @@ def effective(model: ChatModel) -> Mapping[str, EffectiveValue]:
 def effective_of(assigned: Iterable[Assigned]) -> Mapping[str, EffectiveValue]:
     """Return the tree by path, in the order in which the winning assignments come."""
     last: dict[str, Assigned] = {}
-    for each in assigned:
-        path = path_of(each.line.key or "")
+    for assignment in assigned:
+        path = path_of(assignment.line.key or "")
         last.pop(path, None)
-        last[path] = each
-    return {path: _resolved(path, each, last) for path, each in last.items()}
+        last[path] = assignment
+    return {path: _resolved(path, assignment, last) for path, assignment in last.items()}
 
 
 def _resolved(path: str, assigned: Assigned, last: Mapping[str, Assigned]) -> EffectiveValue:
@@ -131,11 +131,11 @@ def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Value]]:
     return rows
 
 
-def _shown(each: EffectiveValue) -> str:
-    value = json.dumps(each.value, ensure_ascii=False)
-    if each.problem:
-        return f"var({each.line.variable}): {each.problem}"
-    return f"{value} by var({each.line.variable})" if each.line.variable else value
+def _shown(setting: EffectiveValue) -> str:
+    value = json.dumps(setting.value, ensure_ascii=False)
+    if setting.problem:
+        return f"var({setting.line.variable}): {setting.problem}"
+    return f"{value} by var({setting.line.variable})" if setting.line.variable else value
 
 
 def _where(value: EffectiveValue) -> str:

@@ -326,9 +326,9 @@ class Escaping(Struct):
             return ""
         self._begun = True
         blank, self._blank = self._blank, []
-        for each in blank:
-            self._fences.take(each)
-        return "".join(f"{each}\n" for each in (*blank, self._written(line)))
+        for blank_line in blank:
+            self._fences.take(blank_line)
+        return "".join(f"{blank_line}\n" for blank_line in (*blank, self._written(line)))
 
     def _written(self, line: str) -> str:
         """Return the line as it is written."""

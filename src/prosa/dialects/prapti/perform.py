@@ -199,7 +199,7 @@ _VARIABLES = "vars."
 
 def misspelled(values: Mapping[str, EffectiveValue]) -> Iterator[Complaint]:
     """Yield a warning at each such name."""
-    used = {path_of(each.line.variable) for each in values.values() if each.line.variable is not None}
+    used = {path_of(value.line.variable) for value in values.values() if value.line.variable is not None}
     for path, value in values.items():
         if not path.startswith(_VARIABLES) or setting_of(path) is not None or path in used:
             continue

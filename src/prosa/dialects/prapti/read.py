@@ -31,9 +31,9 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
     ignored = Cover(message.body for message in messages if message.disabled)  # P8: nothing there is worth a word
     written = Cover(message.body for message in messages if message.by_model)  # PA6: it must not be repaired
     complaints = (
-        each.problem
-        for each in found
-        if each.problem and each.raw.span.start not in ignored and each.raw.span.start not in written
+        entry.problem
+        for entry in found
+        if entry.problem and entry.raw.span.start not in ignored and entry.raw.span.start not in written
     )
     opaque = tuple(span for span in lines.opaque if span.start not in ignored)
     model = ChatModel(front.source, document, messages, opaque)
@@ -73,11 +73,11 @@ def _message(heading: MessageHeading | None, body: Span, found: list[FoundLine],
         heading=heading.span if heading else None,
         role_span=heading.role_span if heading else Span(body.start, body.start),
         body=body,
-        content=without(text, body, (Cut(each.raw.span) for each in found)),
-        config=tuple(each.line for each in found if each.line is not None),
-        unread=tuple(each.raw.span for each in found if each.line is None and not each.raw.disabled),
+        content=without(text, body, (Cut(entry.raw.span) for entry in found)),
+        config=tuple(entry.line for entry in found if entry.line is not None),
+        unread=tuple(entry.raw.span for entry in found if entry.line is None and not entry.raw.disabled),
         colon=heading.colon if heading else True,
-        removed=tuple(each.raw.span for each in found),
+        removed=tuple(entry.raw.span for entry in found),
     )
 
 

@@ -165,7 +165,7 @@ def line_end(text: str) -> str:
     """Return the line end that a text has; of several the most frequent one, and a line feed where there is none."""
     pairs = text.count("\r\n")
     counts = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
-    return max(counts, key=lambda each: counts[each])
+    return max(counts, key=lambda ending: counts[ending])
 
 
 def find_lines_below(lines: Sequence[str], text: str) -> Span | None:

@@ -26,7 +26,7 @@ _OTHERS = (
     *("bash", "bat", "cjs", "cmd", "fish", "go", "js", "jsx", "mjs", "php", "pl", "ps1", "r", "rb", "rs", "sh"),
     *("ts", "tsx", "zsh"),
 )
-_SUFFIXES = tuple(f".{each}" for each in _OTHERS)
+_SUFFIXES = tuple(f".{suffix}" for suffix in _OTHERS)
 _SCRIPT = regex(rf"(?<![\w.-])scripts/[\w./-]{{0,255}}\w\.(?:{'|'.join(_OTHERS)})\b")
 _FOLDER = regex(r"(?:\A|\s|(?P<within>/))(?P<name>[^\s/]++)/\Z")
 _BREAKS = regex(r"[^\w.-].")
@@ -43,8 +43,8 @@ def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = Fa
     marked = (span for span in document.code_spans if _is_command(text, span.span.start))
     commands = [(span.text, span.content) for span in marked]
     fenced = [(document.fence_text(fence), fence.span) for fence in document.fences if fence.info.strip() == "!"]
-    if found := sorted((*commands, *fenced), key=lambda each: each[1]):
-        named = _named([each.strip().partition("\n")[0] for each, _ in found])
+    if found := sorted((*commands, *fenced), key=lambda command: command[1]):
+        named = _named([command.strip().partition("\n")[0] for command, _ in found])
         yield f"commands whose output belongs in its text: {named}"
     shells = [fence for fence in document.fences if fence.language.lower() in SHELLS]
     if shells := [shell for shell in shells if _needs_shell(document.fence_text(shell))]:
@@ -84,6 +84,6 @@ def _needs_shell(commands: str) -> bool:
 def _named(names: Sequence[str]) -> str:
     """Return some of the names, each on one line and not too long."""
     known = list(dict.fromkeys(" ".join(name.split()) for name in names))
-    shown = [f"`{each if len(each) <= 60 else each[:59] + '…'}`" for each in known[:MOST_NAMED]]
+    shown = [f"`{name if len(name) <= 60 else name[:59] + '…'}`" for name in known[:MOST_NAMED]]
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
     return ", ".join(shown) + more

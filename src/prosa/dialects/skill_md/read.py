@@ -76,7 +76,7 @@ def _derived_description(document: Document) -> str | None:
 def _texts(entry: Entry | None) -> dict[str, str]:
     if entry is None or not isinstance(entry.value, Mapping):
         return {}
-    return {each.key.text: each.value.text for each in entry.value if isinstance(each.value, Scalar)}
+    return {field.key.text: field.value.text for field in entry.value if isinstance(field.value, Scalar)}
 
 
 def read_tools(node: Node) -> tuple[tuple[str, ...], tuple[Problem, ...]]:

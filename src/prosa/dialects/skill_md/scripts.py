@@ -124,7 +124,7 @@ def _tree(text: str) -> ast.Module | None:
 def _by_tree(tree: ast.Module) -> Iterator[_Place]:
     nodes = list(ast.walk(tree))
     known = dict(_aliases(nodes))
-    inner = {id(each.value) for each in nodes if isinstance(each, ast.Attribute)}
+    inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _imported(node)
@@ -153,7 +153,7 @@ def _aliases(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[_Place]:
-    names = [each.name for each in node.names]
+    names = [name.name for name in node.names]
     if isinstance(node, ast.ImportFrom):
         names = [f"{node.module}.{name}" for name in names] if node.module and not node.level else []
     for name in names:

@@ -143,9 +143,9 @@ def _edges(model: YmjModel) -> Iterator[Ref]:
 def _named(model: YmjModel) -> Iterator[Ref]:
     """Yield the tickets that a ticket is related to, and the parent of a trace, each by stem, subject or run."""
     ticket, trace = model.ops_map("ticket"), model.ops_map("trace")
-    for each in items_of(ticket.get("related_ids") if ticket is not None else None):
-        if isinstance(each, Scalar) and isinstance(each.value, str) and each.value.strip():
-            yield Ref("ops.ticket", each.value.strip(), "stem", each.span, rel="related")
+    for item in items_of(ticket.get("related_ids") if ticket is not None else None):
+        if isinstance(item, Scalar) and isinstance(item.value, str) and item.value.strip():
+            yield Ref("ops.ticket", item.value.strip(), "stem", item.span, rel="related")
     parent = trace.get("parent_id") if trace is not None else None
     if isinstance(parent, Scalar) and isinstance(parent.value, str) and parent.value.strip():
         yield Ref("ops.trace", parent.value.strip(), "stem", parent.span, rel="parent")
@@ -178,7 +178,7 @@ def _attachments(model: YmjModel) -> Iterator[Ref]:
 
 def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[RecordedCall]:
     """Yield the calls of a recording in the order written."""
-    setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
+    setups = {scope_of(block.path): block.content for block in trace.blocks if isinstance(block.content, SetupBlock)}
     for block in trace.blocks:
         setup, content = setups.get(scope_of(block.path)), block.content
         line, program = line_of(block.span.start), setup.program if setup else ""

@@ -200,25 +200,25 @@ PROFILES: tuple[Profile, ...] = (
 
 def profile(name: str) -> Profile | None:
     """Return the profile of that name."""
-    return next((each for each in PROFILES if each.name == name), None)
+    return next((candidate for candidate in PROFILES if candidate.name == name), None)
 
 
 def profile_of(model: YmjModel) -> Profile | None:
     """Return the profile that a record seems to follow, by its kind and by the sign that distinguishes two of
     one kind."""
     kind = model.text("kind")
-    of_kind = [each for each in PROFILES if each.kind == kind]
+    of_kind = [candidate for candidate in PROFILES if candidate.kind == kind]
     signs = {*model.tags, model.option("body_format") or ""}
-    signed = next((each for each in of_kind if each.sign and each.sign in signs), None)
-    return signed or next((each for each in of_kind if not each.sign), None)
+    signed = next((candidate for candidate in of_kind if candidate.sign and candidate.sign in signs), None)
+    return signed or next((candidate for candidate in of_kind if not candidate.sign), None)
 
 
 def lacking(model: YmjModel, wanted: Profile) -> Iterator[str]:
     """Yield what the profile recommends and the record does not have, as people write it."""
     present = {entry.key.text for entry in model.header or ()}
     yield from (f"`{name}`" for name in wanted.header if name not in present)
-    for each in wanted.ops:
-        names = (each,) if isinstance(each, str) else each
+    for option in wanted.ops:
+        names = (option,) if isinstance(option, str) else option
         if not any(name in model.ops for name in names):
             yield " or ".join(f"`ops.{name}`" for name in names)
     missing = [tag for tag in wanted.tags if tag not in model.tags]

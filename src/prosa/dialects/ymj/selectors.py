@@ -164,7 +164,7 @@ def section(rest: str) -> Finder:
         raise BadSelector("needs the text of a heading, `section:Results` for example")
 
     def find(body: Body) -> Target | None:
-        found = next((each for each in body.document.sections if _is(each.heading, name)), None)
+        found = next((candidate for candidate in body.document.sections if _is(candidate.heading, name)), None)
         return _content(body.document, found) if found else None
 
     return find
@@ -202,15 +202,15 @@ def _walk(sections: Iterable[Section], names: list[str]) -> Section | None:
     where the first one has no match below it.
     """
     open_sections: list[tuple[Section, int]] = []
-    for each in sections:
-        while open_sections and each.span.start >= open_sections[-1][0].span.end:
+    for current in sections:
+        while open_sections and current.span.start >= open_sections[-1][0].span.end:
             open_sections.pop()
         reached = open_sections[-1][1] if open_sections else 0
-        if _is(each.heading, names[reached]):
+        if _is(current.heading, names[reached]):
             reached += 1
         if reached == len(names):
-            return each
-        open_sections.append((each, reached))
+            return current
+        open_sections.append((current, reached))
     return None
 
 

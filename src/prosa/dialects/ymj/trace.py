@@ -408,7 +408,7 @@ def plain(part: Struct, read: Read) -> dict[str, Value]:
         elif isinstance(value, Attached) or (name in TEXTS and isinstance(value, str | list)):
             data[name] = text_of(value, read)
         elif name == "tool_calls":
-            data |= {name: [plain(each, read) for each in value]} if value else {}
+            data |= {name: [plain(item, read) for item in value]} if value else {}
         elif value is not None and name != "origin":  # where a tool comes from is never sent
             data[name] = value
     return data
@@ -473,12 +473,12 @@ def requests_of(
         output = setup.output if content.output is None else None if content.output == "none" else content.output
         wanted = None if output is None else parts.of(output)
         given = parts.of(setup.parameters if content.parameters is None else content.parameters)
-        parts.count(path, (wanted[1] if wanted else 0) + given[1] + sum(each[1] for each in sent))
+        parts.count(path, (wanted[1] if wanted else 0) + given[1] + sum(part[1] for part in sent))
         request: Request = {
             "program": setup.program,
             "model": setup.model if content.model is None else content.model,
             "messages": messages[path][0],
-            "tools": [cast("SentTool", each[0]) for each in sent],  # made of a `WrittenTool`
+            "tools": [cast("SentTool", part[0]) for part in sent],  # made of a `WrittenTool`
             "output": cast("SentFormat", wanted[0]) if wanted else None,  # made of a `WrittenFormat`
             "parameters": given[0],
         }
@@ -495,8 +495,8 @@ def _messages(
         if block.after not in known:
             raise ValueError(f"call {path}: `after` names {block.after}, which is not an earlier call")
         before, size = known[block.after]
-    added = [parts.of(each) for each in block.messages]
-    size += sum(each[1] for each in added)
+    added = [parts.of(message) for message in block.messages]
+    size += sum(part[1] for part in added)
     parts.count(path, size)
     before = list(before)
     for index, message in block.changed.items():
@@ -504,7 +504,7 @@ def _messages(
             raise ValueError(f"call {path}: `changed` names message {index[:20]}, which {block.after} does not have")
         before[int(index)], more = parts.of(message)
         size += more
-    return [*before, *(each[0] for each in added)], size
+    return [*before, *(part[0] for part in added)], size
 
 
 def _offered(path: str, block: ModelBlock, setup: SetupBlock, known: dict[str, WrittenTool]) -> Iterator[WrittenTool]:
@@ -559,11 +559,11 @@ def laid_out(value: Value, indent: str = "") -> str:
         return short
     deeper = f"{indent}  "
     if isinstance(value, list):
-        items = [f"{deeper}{laid_out(each, deeper)}" for each in value]
+        items = [f"{deeper}{laid_out(item, deeper)}" for item in value]
     else:
         items = [
-            f"{deeper}{_escaped(json.dumps(key, ensure_ascii=False))}: {laid_out(each, deeper)}"
-            for key, each in value.items()
+            f"{deeper}{_escaped(json.dumps(key, ensure_ascii=False))}: {laid_out(member, deeper)}"
+            for key, member in value.items()
         ]
     first, last = ("[", "]") if isinstance(value, list) else ("{", "}")
     return f"{first}\n" + ",\n".join(items) + f"\n{indent}{last}"

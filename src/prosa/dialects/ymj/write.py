@@ -66,8 +66,8 @@ def _entry(key: str, item: Plain, indent: str) -> Iterator[str]:
         yield from _mapping(item, indent + "  ")
     elif isinstance(item, list) and item:
         yield key
-        for each in item:
-            yield from _item(each, indent + "  ")
+        for subitem in item:
+            yield from _item(subitem, indent + "  ")
     else:
         yield f"{key} {_scalar(item)}"
 

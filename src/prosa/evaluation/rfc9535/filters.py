@@ -191,7 +191,7 @@ def _equal(left: Compared, right: Compared) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(_equal, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(_equal(each, right[name]) for name, each in left.items())
+        return left.keys() == right.keys() and all(_equal(member, right[name]) for name, member in left.items())
     return left == right
 
 

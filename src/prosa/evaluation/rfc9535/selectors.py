@@ -166,10 +166,10 @@ def children(node: Node, search: Search) -> list[Node]:
     value = node.value
     if isinstance(value, dict):
         search.visit(1 + len(value))
-        return [Node(each, node, name) for name, each in value.items()]
+        return [Node(member, node, name) for name, member in value.items()]
     if isinstance(value, list):
         search.visit(1 + len(value))
-        return [Node(each, node, index) for index, each in enumerate(value)]
+        return [Node(item, node, index) for index, item in enumerate(value)]
     search.visit(1)
     return []
 
@@ -184,4 +184,4 @@ def _descend(nodes: Iterable[Node], search: Search) -> Iterator[Node]:
             below = [child for child in children(node, search) if isinstance(child.value, dict | list)]
             if below and depth == MAX_DEPTH:
                 raise TooMuch(f"descends into a value that is nested more than {MAX_DEPTH} deep")
-            todo += [(each, depth + 1) for each in reversed(below)]
+            todo += [(child, depth + 1) for child in reversed(below)]

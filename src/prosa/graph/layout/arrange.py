@@ -166,7 +166,7 @@ def pack(sizes: Sequence[Size], width: float) -> list[tuple[float, float]]:
     """Return the corners, in the order of ``sizes``. Nothing is wider than ``width``, or it sticks out alone."""
     corners: list[tuple[float, float]] = [(0.0, 0.0)] * len(sizes)
     skyline = [_Step(0.0, 0.0, width)]
-    for at in sorted(range(len(sizes)), key=lambda each: (-sizes[each].height, -sizes[each].width, each)):
+    for at in sorted(range(len(sizes)), key=lambda index: (-sizes[index].height, -sizes[index].width, index)):
         x, y = _best(skyline, min(sizes[at].width, width))
         corners[at] = (x, y)
         skyline = _covered(skyline, _Step(x, y + sizes[at].height, min(sizes[at].width, width)))
@@ -188,11 +188,11 @@ def _best(skyline: Sequence[_Step], width: float) -> tuple[float, float]:
 def _covered(skyline: Sequence[_Step], top: _Step) -> list[_Step]:
     """Return the skyline after a rectangle was placed."""
     end = top.x + top.width
-    left = [_Step(each.x, each.y, min(each.width, top.x - each.x)) for each in skyline if each.x < top.x]
+    left = [_Step(step.x, step.y, min(step.width, top.x - step.x)) for step in skyline if step.x < top.x]
     right = [
-        _Step(max(each.x, end), each.y, each.x + each.width - max(each.x, end))
-        for each in skyline
-        if each.x + each.width > end + 1e-9
+        _Step(max(step.x, end), step.y, step.x + step.width - max(step.x, end))
+        for step in skyline
+        if step.x + step.width > end + 1e-9
     ]
     return [*left, top, *right]
 

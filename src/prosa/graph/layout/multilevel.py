@@ -163,11 +163,11 @@ def _neighbours(network: Network) -> list[Iterator[int]]:
 def _gather(neighbours: Iterator[int], group: list[int], own: int, room: int) -> int:
     """Put free neighbours into a group until it is full, and return the room that is left."""
     while room > 0:
-        each = next(neighbours, None)
-        if each is None:
+        body = next(neighbours, None)
+        if body is None:
             break
-        if group[each] < 0:
-            group[each] = own
+        if group[body] < 0:
+            group[body] = own
             room -= 1
     return room
 
@@ -244,8 +244,8 @@ def _walk(
 ) -> float:
     """Move every body one step along its force, and return the sum of the squared forces."""
     push = PUSH * SPACING * SPACING
-    along_x = [each * push for each in along_x]
-    along_y = [each * push for each in along_y]
+    along_x = [component * push for component in along_x]
+    along_y = [component * push for component in along_y]
     for one, other, strength in pulls:
         dx = xs[other] - xs[one]
         dy = ys[other] - ys[one]

@@ -66,5 +66,5 @@ def _further(edge: Edge) -> Iterable[tuple[str, Value]]:
 
 
 def _lines(objects: Iterable[dict[str, Value]]) -> str:
-    lines = [f"\n  {dump(each)}" for each in objects]
+    lines = [f"\n  {dump(record)}" for record in objects]
     return ",".join(lines) + "\n" if lines else ""

@@ -105,7 +105,9 @@ def _orphans_text(graph: Graph) -> Iterator[str]:
     found = orphans(graph)
     if found:
         yield f"{plural(len(found), 'document')} that no other document points at"
-        yield from table(("document", ""), [(graph.by_id[each].path, graph.by_id[each].title) for each in found])
+        yield from table(
+            ("document", ""), [(graph.by_id[node_id].path, graph.by_id[node_id].title) for node_id in found]
+        )
 
 
 def _orphans(graph: Graph) -> Sequence[Mapping[str, Plain]]:
@@ -141,7 +143,7 @@ def _components_text(graph: Graph) -> Iterator[str]:
     single = [part for part in found if len(part) == 1]
     for part in found:
         if len(part) > 1:
-            names = ", ".join(safe(graph.by_id[each].path) for each in part[:MANY])
+            names = ", ".join(safe(graph.by_id[node_id].path) for node_id in part[:MANY])
             yield f"{plural(len(part), 'document')}: {names}{' …' if len(part) > MANY else ''}"
     if single:
         yield f"{plural(len(single), 'document')} without any connection"
@@ -183,8 +185,8 @@ def _unresolved(graph: Graph) -> Sequence[Mapping[str, Plain]]:
 
 def _wanted_text(graph: Graph) -> Iterator[str]:
     rows = [
-        (str(len(each.edges)), each.name, f"{graph.by_id[each.edges[0].source].path}:{each.edges[0].line}")
-        for each in wanted(graph)
+        (str(len(target.edges)), target.name, f"{graph.by_id[target.edges[0].source].path}:{target.edges[0].line}")
+        for target in wanted(graph)
     ]
     if rows:
         yield from table(("links", "wanted", "first linked at"), rows)
@@ -193,11 +195,11 @@ def _wanted_text(graph: Graph) -> Iterator[str]:
 def _wanted(graph: Graph) -> Sequence[Mapping[str, Plain]]:
     return [
         {
-            "name": each.name,
-            "links": len(each.edges),
-            "documents": [*dict.fromkeys(graph.by_id[edge.source].path for edge in each.edges)],
+            "name": target.name,
+            "links": len(target.edges),
+            "documents": [*dict.fromkeys(graph.by_id[edge.source].path for edge in target.edges)],
         }
-        for each in wanted(graph)
+        for target in wanted(graph)
     ]
 
 

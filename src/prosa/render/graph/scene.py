@@ -231,7 +231,7 @@ def wrap(text: str, width: float, size: float, *, lines: int = 2, bold: bool = F
     if len(found) < 2 or found[-1].endswith(ELLIPSIS):
         return found
     tried = (_filled(text, width * share, size, lines, bold) for share in _SHARES)
-    return next(each for each in (*tried, found) if " ".join(each) == " ".join(found))
+    return next(candidate for candidate in (*tried, found) if " ".join(candidate) == " ".join(found))
 
 
 def _filled(text: str, width: float, size: float, lines: int, bold: bool) -> tuple[str, ...]:

@@ -384,7 +384,7 @@ def _fixed() -> Iterator[str]:
 
 
 def _dash(style: EdgeStyle) -> str:
-    return f";stroke-dasharray:{' '.join(f'{each:g}' for each in style.dash)}" if style.dash else ""
+    return f";stroke-dasharray:{' '.join(f'{length:g}' for length in style.dash)}" if style.dash else ""
 
 
 def _colours(*, dark: bool) -> Iterator[str]:

@@ -164,7 +164,7 @@ def fields_of(contract: Contract, example: Mapping[str, Plain], prefix: str) -> 
         described = schema if isinstance(schema, Mapping) else {}
         made.append(_field("query", name, described, name in contract.required, given.get(name)))
     made += _body_fields(contract, example.get("body"))
-    return [{**each, "id": f"{prefix}:{number}"} for number, each in enumerate(made[:MAX_FIELDS], 1)]
+    return [{**field, "id": f"{prefix}:{number}"} for number, field in enumerate(made[:MAX_FIELDS], 1)]
 
 
 def _example_part(example: Mapping[str, Plain], name: str) -> Mapping[str, Plain]:
@@ -195,7 +195,7 @@ def _body_fields(contract: Contract, example: Plain) -> list[Field]:
     required = schema.get("required") if isinstance(schema, Mapping) else ()
     names = required if isinstance(required, list | tuple) else ()
     given = example or {}
-    return [_field("body", name, each, name in names, given.get(name)) for name, each in properties.items()]
+    return [_field("body", name, subschema, name in names, given.get(name)) for name, subschema in properties.items()]
 
 
 def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
@@ -204,9 +204,9 @@ def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
     if not isinstance(properties, Mapping) or not 0 < len(properties) <= MAX_FIELDS:
         return None
     flat = {
-        str(name): each
-        for name, each in properties.items()
-        if isinstance(each, Mapping) and (_type(each) in _SCALARS or _choices(each))
+        str(name): subschema
+        for name, subschema in properties.items()
+        if isinstance(subschema, Mapping) and (_type(subschema) in _SCALARS or _choices(subschema))
     }
     return flat if len(flat) == len(properties) else None
 
@@ -214,13 +214,13 @@ def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
 def _type(schema: Mapping[str, Plain]) -> str:
     found = schema.get("type", "")
     if isinstance(found, list | tuple):
-        found = next((each for each in found if each != "null"), "")
+        found = next((item for item in found if item != "null"), "")
     return found if isinstance(found, str) else ""
 
 
 def _choices(schema: Mapping[str, Plain]) -> list[Plain]:
     found = schema.get("enum")
-    return [each for each in found if _is_scalar(each)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
+    return [item for item in found if _is_scalar(item)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
 
 
 def _is_scalar(value: Plain) -> bool:
@@ -239,7 +239,7 @@ def _field(place: str, name: str, schema: Mapping[str, Plain], required: bool, e
         choices = [True, False]
     if choices:
         written = [(_choice(place, choice), _text(choice)) for choice in choices]
-        chosen = [_choice(place, each) for each in (value if isinstance(value, list) else [value]) if each is not None]
+        chosen = [_choice(place, item) for item in (value if isinstance(value, list) else [value]) if item is not None]
         typed = "json" if place == "body" else "text"
         return _made(place, name, typed, required, "", kind="choice", choices=written, chosen=chosen, many=many, **more)
     if kind in ("integer", "number"):
@@ -290,7 +290,7 @@ def _number(value: Plain) -> str:
 def sample(schema: Schema | None) -> Plain:
     """Return a body that shows the shape of a schema: its defaults and choices, else the names of types."""
     properties = flat_properties(schema.raw if schema else None)
-    return {name: _sample(each) for name, each in properties.items()} if properties else {}
+    return {name: _sample(subschema) for name, subschema in properties.items()} if properties else {}
 
 
 def _sample(schema: Mapping[str, Plain]) -> Plain:

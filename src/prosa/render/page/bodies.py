@@ -86,7 +86,7 @@ def _headed(page: Page, document: Document, rendered: Rendered) -> Rendered:
 
 def _unseen(model: MagiModel) -> Unseen:
     """Return blocks and relationships, by their numbers in the document."""
-    scripts = {each.fence.span.start: each for each in model.scripts}
+    scripts = {block.fence.span.start: block for block in model.scripts}
     held: dict[int, Script | None] = {}
     for number, fence in enumerate(model.document.fences):
         script = scripts.get(fence.span.start)

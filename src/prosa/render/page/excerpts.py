@@ -78,7 +78,7 @@ class Quoting(Struct):
         inner = Quoting(found.path, (*self.above, self.path), budget)
         scope = f"{len(self.above)}.{budget.quotes}:"
         _, cleaned = with_quotes(found.page, text_of(found), inner, scope=scope)
-        return _quotation(found, "".join(each for each in cleaned if isinstance(each, str)))
+        return _quotation(found, "".join(piece for piece in cleaned if isinstance(piece, str)))
 
 
 def with_quotes(

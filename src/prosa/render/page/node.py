@@ -101,8 +101,8 @@ def _first_words(body: Body) -> str:
     return text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION].rpartition(' ')[0]} …"
 
 
-def _crumb(frame: Frame, each: Crumb) -> dict[str, str]:
-    return {"title": each.title, "url": site_url(frame, each.url)}
+def _crumb(frame: Frame, crumb: Crumb) -> dict[str, str]:
+    return {"title": crumb.title, "url": site_url(frame, crumb.url)}
 
 
 def _entry(frame: Frame, shown: Shown) -> dict[str, Plain]:
@@ -157,7 +157,7 @@ def _text(value: Plain) -> str:
 
 
 def _texts(value: Plain) -> list[str]:
-    return [each for each in value if isinstance(each, str)][:MAX_TAGS] if isinstance(value, list | tuple) else []
+    return [item for item in value if isinstance(item, str)][:MAX_TAGS] if isinstance(value, list | tuple) else []
 
 
 # What stands beside an article: its properties and its connections. In: a page. Out: plain values for the template.
@@ -177,13 +177,13 @@ _ELSEWHERE = ("actions", "action")
 
 def properties(fields: Mapping[str, Plain], inherited: Mapping[str, Inherited[Value]]) -> list[dict[str, Plain]]:
     """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
-    derived = {name: each.as_dict() for name, each in inherited.items()}  # as they stand among the fields
+    derived = {name: field.as_dict() for name, field in inherited.items()}  # as they stand among the fields
     own = (
         (str(name), value)
         for name, value in fields.items()
         if name not in _ELSEWHERE and (not derived or value != derived)
     )
-    shown = chain(own, ((f"{name} (inherited from {each.by})", each.value) for name, each in inherited.items()))
+    shown = chain(own, ((f"{name} (inherited from {field.by})", field.value) for name, field in inherited.items()))
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 
@@ -191,7 +191,7 @@ def _value(value: Plain) -> dict[str, Plain]:
     if _is_scalar(value):
         return {"text": _cut(_text_of_side(value))}
     if isinstance(value, Sequence) and value and all(map(_is_scalar, value)):
-        return {"tags": [_cut(_text_of_side(each)) for each in value[:MAX_PROPERTIES]]}
+        return {"tags": [_cut(_text_of_side(item)) for item in value[:MAX_PROPERTIES]]}
     return {"code": _cut(dump(value, indent=2))}
 
 
@@ -252,13 +252,13 @@ def _bound(groups: list[_Group]) -> None:
         left -= len(kept)
 
 
-def _row(frame: Frame, each: Neighbour) -> dict[str, Plain]:
-    url = site_url(frame, each.url)
+def _row(frame: Frame, neighbour: Neighbour) -> dict[str, Plain]:
+    url = site_url(frame, neighbour.url)
     return {
-        "title": _cut(each.title or each.url),
+        "title": _cut(neighbour.title or neighbour.url),
         "url": url,
-        "note": _cut(each.note),
-        "external": each.external or is_external(url),
+        "note": _cut(neighbour.note),
+        "external": neighbour.external or is_external(url),
     }
 
 

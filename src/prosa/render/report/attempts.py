@@ -86,7 +86,7 @@ def _asserted(case: Case) -> dict[str, Value]:
     found: dict[str, Value] = {}
     times = Counter[str]()
     said = [(assertion.name, assertion.expect) for assertion in case.assertions]
-    for name, expected in (*said, *((each.name, dict(each.words)) for each in case.workspace)):
+    for name, expected in (*said, *((expected.name, dict(expected.words)) for expected in case.workspace)):
         times[name] += 1
         own = f"{name} ({times[name]})" if name in found else name
         found[own if own not in found else f"{own}'"] = expected
@@ -138,7 +138,7 @@ def _repeat(sides: Sequence[tuple[SuiteReport, Attempt]], number: int | None, mo
     marked = {at: _pieces(_told(compared, n), n == len(texts) - 1, texts[n]) for n, at in enumerate(answers)}
     for at, (suite, attempt) in enumerate(sides):
         yield from _attempt(suite, number, attempt, marked.get(at))
-    if any(each.alike < LEAST_ALIKE for each in compared):
+    if any(pair.alike < LEAST_ALIKE for pair in compared):
         yield '<p class="note">These answers have too little in common for marks.</p>\n'
 
 

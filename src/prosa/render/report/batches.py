@@ -95,8 +95,8 @@ def _failures(rows: Sequence[RowResult]) -> Iterator[Part]:
     if not kinds:
         return
     lines: list[str] = []
-    for kind, errors in sorted(kinds.items(), key=lambda each: -sum(map(len, each[1].values()))):
-        often = sorted(errors.items(), key=lambda each: -len(each[1]))
+    for kind, errors in sorted(kinds.items(), key=lambda entry: -sum(map(len, entry[1].values()))):
+        often = sorted(errors.items(), key=lambda entry: -len(entry[1]))
         said = "<br>".join(f"{len(at):,}× {brief(error)} {_places(at)}" for error, at in often[:MAX_EXAMPLES])
         more = f"<br>… and {len(often) - MAX_EXAMPLES:,} other errors" if len(often) > MAX_EXAMPLES else ""
         lines.append(table_row(f"<b>✗ {kind}</b>", (f"{sum(map(len, errors.values())):,}", said + more)))

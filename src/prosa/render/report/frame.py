@@ -51,15 +51,15 @@ def viewer_policy() -> str:
 def within(page: str, head: str, top: str) -> str:
     """Return a page as a viewer shows it: with further tags in its ``head``, and with ``top`` before its text. What the
     page forbids for itself is then in a header."""
-    for each in (_policy_tag(), _REFERRER):
-        page = page.replace(each, "", 1)
+    for tag in (_policy_tag(), _REFERRER):
+        page = page.replace(tag, "", 1)
     before, end, after = page.partition("</head>\n<body>\n")
     return f"{before}{head}{end}{top}{after}"
 
 
 def frame_weight(title: str) -> int:
     """Return the bytes of a page without a body."""
-    return sum(len(each.encode()) for each in _frame(title))
+    return sum(len(piece.encode()) for piece in _frame(title))
 
 
 def _frame(title: str) -> tuple[str, str]:

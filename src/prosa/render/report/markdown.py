@@ -63,7 +63,7 @@ def test_markdown(shown: ShownTest, *, limit: int = MAX_COMMENT, whole: Whole | 
     matrix = fitting(([line] for subject in found for line in _matrix(subject)), room // 3)
     left = int((room - sum(map(weight, matrix))) * _SHARE)
     bad = ["\n#### Not passed\n" if rows else "", *_within(map(_case, rows), left, "case")]
-    return assemble([*start, *bad, *(part for each in matrix for part in each), *end], limit, whole or {})
+    return assemble([*start, *bad, *(part for table in matrix for part in table), *end], limit, whole or {})
 
 
 def code(text: str, most: int = 200) -> str:
@@ -179,9 +179,11 @@ def _case(row: Row) -> Iterator[Part]:
             yield f"- {code(side_name(suite), 80)}: {SIGNS[state_of(case)]} {state_words(case)}\n"
             yield from () if suite.baseline else _lacks(case)
             bad += [
-                (suite, at, each) for at, each in enumerate(case.attempts, 1) if not each.passed and not suite.baseline
+                (suite, at, attempt)
+                for at, attempt in enumerate(case.attempts, 1)
+                if not attempt.passed and not suite.baseline
             ]
-    answers = [each for each in bad if each[2].output is not None][:MAX_LINES]
+    answers = [answer for answer in bad if answer[2].output is not None][:MAX_LINES]
     if answers:
         yield f"\n<details><summary>{count_words(len(answers), 'answer')}</summary>\n"
         for suite, at, attempt in answers:

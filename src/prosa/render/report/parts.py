@@ -63,7 +63,7 @@ class TextBlock(Struct, frozen=True):
 
     def need(self, most: int) -> int:
         """Return the bytes that it takes whole, if these are at most ``most``; else some number above that."""
-        return sum(len(each) for each in self._open()) + _taken(self.pieces, most)
+        return sum(len(piece) for piece in self._open()) + _taken(self.pieces, most)
 
     def html(self, room: int, whole: Whole) -> str:
         """Return it in at most so many bytes, which are at least `NOTE`."""
@@ -221,14 +221,14 @@ def _rooms(blocks: Sequence[Block], room: int) -> list[int]:
     least = [min(need, NOTE) for need in needs]
     left = max(0, room - sum(least))
     more = [need - low for need, low in zip(needs, least, strict=True)]
-    others = sum(each for each, block in zip(more, blocks, strict=True) if not block.is_first)
+    others = sum(extra for extra, block in zip(more, blocks, strict=True) if not block.is_first)
     answers = level(
-        [each for each, block in zip(more, blocks, strict=True) if block.is_first], left - min(others, left // 4)
+        [extra for extra, block in zip(more, blocks, strict=True) if block.is_first], left - min(others, left // 4)
     )
-    used = sum(min(each, answers) for each, block in zip(more, blocks, strict=True) if block.is_first)
-    rest = level([each for each, block in zip(more, blocks, strict=True) if not block.is_first], left - used)
+    used = sum(min(extra, answers) for extra, block in zip(more, blocks, strict=True) if block.is_first)
+    rest = level([extra for extra, block in zip(more, blocks, strict=True) if not block.is_first], left - used)
     tops = (answers if block.is_first else rest for block in blocks)
-    return [low + min(each, top) for low, each, top in zip(least, more, tops, strict=True)]
+    return [low + min(extra, top) for low, extra, top in zip(least, more, tops, strict=True)]
 
 
 def level(needs: Sequence[int], room: int) -> int:

@@ -55,7 +55,7 @@ def results(report: Report, limit: int) -> Iterator[Part]:
     yield "</div>\n</section>\n"
     yield from _notes(report)
     routed = ((suite, found) for suite in report.suites if (found := suite.confusion) is not None)
-    yield from within((_confusion(*each) for each in routed), limit // 12, "further skill table")
+    yield from within((_confusion(*pair) for pair in routed), limit // 12, "further skill table")
 
 
 # ---- verdicts ----
@@ -145,7 +145,7 @@ def _suite(name: str, suite: SuiteReport) -> Iterator[Part]:
     sign = {"beside": "·", "good": "✓", "open": "?", "bad": "✗"}[kind]
     yield f'<article class="suite {kind}">\n<h3>{sign} {brief(side_name(suite), 80)}</h3>\n'
     about = [suite.path, *([suite.model] if suite.model else []), *(["compared with"] if suite.baseline else [])]
-    yield f'<p class="facts">{" · ".join(brief(each, 120) for each in about)}</p>\n'
+    yield f'<p class="facts">{" · ".join(brief(text, 120) for text in about)}</p>\n'
     if gate.rate is not None:
         words = f"{rate_name(suite)} is {gate.rate.value:.2f}, with the interval {interval_words(gate.rate.interval)}."
         yield scale_picture(
@@ -161,7 +161,7 @@ def _suite(name: str, suite: SuiteReport) -> Iterator[Part]:
 def _notes(report: Report) -> Iterator[Part]:
     """Yield what was not measured, and why; what a skill needs and lacks; what was not seen of agents."""
     why = Counter(attempt.reason for attempt in report.attempts if attempt.reason is not None)
-    needs = [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]
+    needs = [*dict.fromkeys(need for suite in report.suites for need in suite.unavailable)]
     unseen = unseen_facts(report)
     agents = _agents(report.attempts)
     if not (why or needs or unseen or agents):
@@ -188,10 +188,10 @@ def _agents(attempts: Sequence[Attempt]) -> list[Part]:
     rows: list[str] = []
     for name in [*dict.fromkeys((fact.agent, fact.version) for fact in facts)][:MAX_REASONS]:
         own = [fact for fact in facts if (fact.agent, fact.version) == name]
-        seen = [each for each in own if each.listed is not None]
-        listed = f"{sum(bool(each.listed) for each in seen)} of {len(seen)}" if seen else "not seen"
-        loaded = f"{sum(bool(each.loaded) for each in own)} of {len(own)}"
-        denied = f"{sum(len(each.denied) for each in own)}"
+        seen = [fact for fact in own if fact.listed is not None]
+        listed = f"{sum(bool(fact.listed) for fact in seen)} of {len(seen)}" if seen else "not seen"
+        loaded = f"{sum(bool(fact.loaded) for fact in own)} of {len(own)}"
+        denied = f"{sum(len(fact.denied) for fact in own)}"
         rows.append(table_row(brief(" ".join(name)), (f"{len(own)}", listed, loaded, denied)))
     heads = ("Agent", "Attempts", "Listed", "Loaded", "Denied")
     return ["<h3>Agents</h3>\n", *table("Agents", "agents", heads, rows)]
@@ -274,7 +274,7 @@ def _found(record: Improvement) -> Iterator[Part]:
     yield f"<span>{record.part} of {brief(record.subject, 120)}</span></h2>\n"
     yield f'<p class="basis">{len(record.search)} search cases, {len(record.held_out)} held out; '
     yield f"{brief(level_words(record))}; seed {record.seed}, search <code>{brief(record.id)}</code></p>\n"
-    rows = (table_row(_candidate_name(each), _figures(each)) for each in record.candidates)
+    rows = (table_row(_candidate_name(candidate), _figures(candidate)) for candidate in record.candidates)
     yield from table("Candidates", "figures", ("Candidate", "Made of", "Search cases", "Held-out cases", ""), rows)
     for candidate in record.candidates:
         yield f"<details><summary>Text of {_candidate_name(candidate)}</summary>\n"

@@ -109,7 +109,7 @@ def _request(call: CallRecord) -> Pieces:
     messages = _listed(value, "messages")
     if not messages:
         return ((answer_text(value), ""),)
-    last = max((at for at, each in enumerate(messages, 1) if each.get("role") == "assistant"), default=0)
+    last = max((at for at, message in enumerate(messages, 1) if message.get("role") == "assistant"), default=0)
     pieces: list[tuple[str, Mark]] = []
     if last:
         pieces.append((f"after {count_words(last, 'earlier message')}\n", "at"))
@@ -129,11 +129,11 @@ def _reply(call: CallRecord) -> Pieces:
     pieces: list[tuple[str, Mark]] = []
     if value["content"]:
         pieces += [("✗ error" if call.is_error else "← answer", mark), (f" {value['content']}\n", "")]
-    for each in _listed(value, "tool_calls"):
-        pieces += [(f"→ {each.get('name', '')}", "call"), (f" {answer_text(each.get('arguments', ''))}\n", "")]
+    for request in _listed(value, "tool_calls"):
+        pieces += [(f"→ {request.get('name', '')}", "call"), (f" {answer_text(request.get('arguments', ''))}\n", "")]
     return tuple(pieces)
 
 
 def _listed(value: Value, name: str) -> list[dict[str, Value]]:
     found = value.get(name) if isinstance(value, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

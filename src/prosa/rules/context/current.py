@@ -67,7 +67,7 @@ def _is_missing(text: str, bases: dict[str, None], project: Project) -> bool:
     bare = text.removeprefix("./").rstrip("/")
     first = bare.partition("/")[0]
     placed = [posixpath.join(base, bare) for base in bases]
-    if any(project.exists(each) for each in placed):
+    if any(project.exists(candidate) for candidate in placed):
         return False
     starts = [posixpath.join(base, first) for base in bases]
     known = any(start in project.folders for start in starts)
@@ -94,7 +94,7 @@ class Undefined(NamedTuple):
 def _undefined(corpus: Corpus, path: Path, facts: DocumentFacts, tool: Tool) -> Iterator[Undefined]:
     """Yield what the command lines of a file name and the project does not define, where it is known what it
     defines."""
-    named = [each for each in extra_of(facts).get("commands", ()) if each[0] == tool]
+    named = [command for command in extra_of(facts).get("commands", ()) if command[0] == tool]
     project = project_of(corpus) if named else None
     relative = project.relative(path) if project is not None else None
     if project is None or relative is None:
@@ -103,7 +103,7 @@ def _undefined(corpus: Corpus, path: Path, facts: DocumentFacts, tool: Tool) -> 
     if defined is None or not defined.where:
         return
     folder = home_of(relative)
-    beside = not folder or any(posixpath.dirname(each) == folder for each in defined.where)
+    beside = not folder or any(posixpath.dirname(source) == folder for source in defined.where)
     doubtful = not beside or is_sample(folder)
     for _, name, start, end in named:
         if not defined.has(name):
@@ -127,8 +127,8 @@ def is_sample(folder: str) -> bool:
     return _SAMPLES.search(folder) is not None
 
 
-def _finding(what: str, each: Undefined) -> Finding:
-    name, span, defined, doubtful = each
+def _finding(what: str, undefined: Undefined) -> Finding:
+    name, span, defined, doubtful = undefined
     guess = nearest(name, sorted(defined.names), cutoff=0.75)
     where = defined.where[0] if len(defined.where) == 1 else f"the {len(defined.where)} files that define them"
     notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"looked for in {where}",)
@@ -141,39 +141,39 @@ def _finding(what: str, each: Undefined) -> Finding:
 def missing_script(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `npm run NAME`, or the same of pnpm, yarn or bun, where no `package.json` of the project has such a script.
     The finding points at the name."""
-    for each in _undefined(corpus, path, facts, "npm"):
-        yield _finding("script", each)
+    for undefined in _undefined(corpus, path, facts, "npm"):
+        yield _finding("script", undefined)
 
 
 @RULES.one_of_many("CX022", "missing-target", Severity.INFO, Severity.WARNING)
 def missing_target(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `make NAME` where no makefile of the project has such a target. The finding points at the name. Makefiles
     with targets from variables, or with includes that are not here, are not judged."""
-    for each in _undefined(corpus, path, facts, "make"):
-        yield _finding("target", each)
+    for undefined in _undefined(corpus, path, facts, "make"):
+        yield _finding("target", undefined)
 
 
 @RULES.one_of_many("CX023", "missing-recipe", Severity.INFO, Severity.WARNING)
 def missing_recipe(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find `just NAME` where no justfile of the project has such a recipe. The finding points at the name."""
-    for each in _undefined(corpus, path, facts, "just"):
-        yield _finding("recipe", each)
+    for undefined in _undefined(corpus, path, facts, "just"):
+        yield _finding("recipe", undefined)
 
 
 @RULES.one_of_many("CX024", "missing-entry-point", Severity.INFO, Severity.WARNING)
 def missing_entry_point(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Finding]:
     """Find a binary or a package of cargo, a module of a package of the project, or an entry point of Python that the
     project does not have. The finding points at the name. What may come from elsewhere is not judged."""
-    for each in _undefined(corpus, path, facts, "cargo-bin"):
-        yield _finding("binary", each)
-    for each in _undefined(corpus, path, facts, "cargo-package"):
-        yield _finding("package", each)
-    for each in _undefined(corpus, path, facts, "python-module"):
-        if "." in each.name and each.name.partition(".")[0] in each.defined.names:
-            yield _finding("module", each)
-    for each in _undefined(corpus, path, facts, "python-script"):
-        if nearest(each.name, sorted(each.defined.names), cutoff=0.85):
-            yield _finding("entry point", each)
+    for undefined in _undefined(corpus, path, facts, "cargo-bin"):
+        yield _finding("binary", undefined)
+    for undefined in _undefined(corpus, path, facts, "cargo-package"):
+        yield _finding("package", undefined)
+    for undefined in _undefined(corpus, path, facts, "python-module"):
+        if "." in undefined.name and undefined.name.partition(".")[0] in undefined.defined.names:
+            yield _finding("module", undefined)
+    for undefined in _undefined(corpus, path, facts, "python-script"):
+        if nearest(undefined.name, sorted(undefined.defined.names), cutoff=0.85):
+            yield _finding("entry point", undefined)
 
 
 @RULES.one_of_many("CX025", "differing-numbers", Severity.INFO)

@@ -70,13 +70,13 @@ def _is_imported(corpus: Corpus, path: Path) -> bool:
             target.as_posix()
             for real, facts in corpus.entries.items()
             if _expanding(real) is not None
-            for each in extra_of(facts).get("imports", ())
-            if (target := _target(real, each[0])) is not None
+            for entry in extra_of(facts).get("imports", ())
+            if (target := _target(real, entry[0])) is not None
         )
 
     imported = corpus_names(corpus).derived("imported by hosts", "hosts", look)
     beside = [path.with_name(name) for name in ("CLAUDE.md", "GEMINI.md")]
-    return path.as_posix() in imported or any(f"@{path.name}" in _text(corpus, each) for each in beside)
+    return path.as_posix() in imported or any(f"@{path.name}" in _text(corpus, sibling) for sibling in beside)
 
 
 def _text(corpus: Corpus, path: Path) -> str:
@@ -125,7 +125,7 @@ def circular_import(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterato
     host = _expanding(path)
     for target, start, end, _ in extra_of(facts).get("imports", ()) if host is not None else ():
         place = _target(path, target)
-        if place is not None and path in {each for each, _ in _followed(corpus, place)}:
+        if place is not None and path in {file for file, _ in _followed(corpus, place)}:
             yield Finding(f"`@{shown(target)}` leads back to this file", Span(start, end), ("hosts stop there",))
 
 
@@ -137,7 +137,7 @@ def import_beyond_host(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iter
     for target, start, end, _ in extra_of(facts).get("imports", ()) if host is not None else ():
         assert host is not None
         place = _target(path, target)
-        beyond = [each for each, depth in _followed(corpus, place) if depth > host.imports] if place is not None else []
+        beyond = [file for file, depth in _followed(corpus, place) if depth > host.imports] if place is not None else []
         if beyond:
             message = f"{host.title} does not reach `{shown(beyond[0].name)}` by this import"
             yield Finding(message, Span(start, end), (f"it expands imports {host.imports} files deep",))
@@ -162,10 +162,10 @@ def _imports_of(corpus: Corpus, place: Path) -> tuple[Path, ...]:
     def look() -> tuple[Path, ...]:
         facts = corpus.entries.get(place)
         if facts is not None and facts.dialect == "context":
-            written = [each[0] for each in extra_of(facts).get("imports", ())]
+            written = [entry[0] for entry in extra_of(facts).get("imports", ())]
         else:
             written = _read(corpus, place)
-        return tuple(found for each in written if (found := _target(place, each)) is not None)
+        return tuple(found for target in written if (found := _target(place, target)) is not None)
 
     return corpus_names(corpus).of_text("imports of", place, look)
 
@@ -177,4 +177,4 @@ def _read(corpus: Corpus, place: Path) -> list[str]:
         return []
     if "@" not in source.text or len(source.text) > MAX_IMPORTED_BYTES:
         return []
-    return [each.target for each in imports_in(parse(source))]
+    return [imported.target for imported in imports_in(parse(source))]

@@ -48,7 +48,7 @@ def _skills(project: Project) -> frozenset[str]:
     folders = (path.split("/")[-2] for path in project.by_name.get("SKILL.md", ()) if "/" in path)
     entries = project.corpus.entries.values()
     return frozenset(
-        (*folders, *(each.name for facts in entries if facts.dialect == "skill_md" for each in facts.defs))
+        (*folders, *(definition.name for facts in entries if facts.dialect == "skill_md" for definition in facts.defs))
     )
 
 
@@ -61,7 +61,7 @@ def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Fin
     if project is None:
         return
     known = corpus_names(corpus).derived("agents", "hosts", lambda: _agents(project))
-    lowered = {each.lower() for each in known}
+    lowered = {name.lower() for name in known}
     for name, start, end in named:
         if not name or name.lower() in lowered or name.lower() in _BUILT_IN or ":" in name or "/" in name:
             continue

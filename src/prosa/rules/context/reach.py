@@ -76,7 +76,7 @@ def _linked(corpus: Corpus) -> frozenset[str]:
 
     def targets(facts: DocumentFacts) -> Iterator[str]:
         yield from (link.target for link in facts.links)
-        yield from (each[0] for each in extra_of(facts).get("imports", ()))
+        yield from (item[0] for item in extra_of(facts).get("imports", ()))
 
     def look() -> frozenset[str]:
         return frozenset(
@@ -123,7 +123,7 @@ def _is_dead(glob: str, project: Project) -> bool:
 def _matches_none(pattern: str, project: Project) -> bool:
     if not pattern or pattern.startswith(("!", "~", "..")) or len(pattern) > MAX_GLOB or "\\" in pattern:
         return False
-    literal = pattern[: min((pattern.find(each) for each in "*?[" if each in pattern), default=len(pattern))]
+    literal = pattern[: min((pattern.find(sign) for sign in "*?[" if sign in pattern), default=len(pattern))]
     folder = literal.rpartition("/")[0]
     parts = pattern.split("/")
     hidden = any(part.startswith(".") for part in parts) or not MADE.isdisjoint(parts)

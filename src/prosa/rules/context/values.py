@@ -49,7 +49,7 @@ def _unknown_tool(host: Host, tool: Named, name: str) -> Finding:
     if guess and "mcp" not in name.lower():
         notes = (f"did you mean `{guess}`?",)
         return Finding(message, tool.span, notes, misspelling=Misspelling(name, guess))
-    other = next((each.title for each in HOSTS if each is not host and name in each.tools), None)
+    other = next((candidate.title for candidate in HOSTS if candidate is not host and name in candidate.tools), None)
     if other is not None:
         return Finding(message, tool.span, (f"it is a tool of {other}",))
     strict = host is GEMINI
@@ -90,7 +90,7 @@ def server_without_type(subject: Subject[ContextModel]) -> Iterator[Finding]:
     if not model.path.endswith(".mcp.json") or subject.path is None:
         return
     folder = subject.path.parent
-    if subject.files is not None and any(subject.files.exists(folder / each) for each in _OTHER_PLUGINS):
+    if subject.files is not None and any(subject.files.exists(folder / plugin) for plugin in _OTHER_PLUGINS):
         return
     for server in untyped_servers(model):
         message = f"the server `{shown(server.text)}` has a `url` and no `type`: Claude Code skips it"

@@ -42,7 +42,7 @@ def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
 def _followed_links(path: Path, facts: DocumentFacts, names: CorpusNames) -> tuple[FollowedLink, ...]:
     folder = posixpath.dirname(path.as_posix())
     shown = [joined(folder, link.target) if link.target else "" for link in facts.links]
-    places = names.at_all([each for each in shown if each])
+    places = names.at_all([target for target in shown if target])
     here = PathState("document", path)
     return tuple(
         [
@@ -270,7 +270,7 @@ def _headings(anchors: frozenset[str]) -> frozenset[str] | None:
     if "*" in anchors:
         return None
     heard = [sounding(anchor) for anchor in anchors if not anchor.startswith("^")]
-    return frozenset((*heard, *(each.lstrip(_NUMBER) for each in heard)))
+    return frozenset((*heard, *(anchor.lstrip(_NUMBER) for anchor in heard)))
 
 
 _WITH_IDS = ("magi", "mdh")
@@ -283,13 +283,13 @@ def duplicate_id(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[F
     of the ids, so that each document shows it if it is checked alone."""
     if facts.dialect not in _WITH_IDS:
         return
-    own = [each for each in facts.defs if each.kind == "id"]
-    for each in own:
-        same = corpus_names(corpus).find(Key(f"id@{facts.dialect}", each.name))
-        if len(same) > 1 or sum(twin.name == each.name for twin in own) > 1:
+    own = [definition for definition in facts.defs if definition.kind == "id"]
+    for definition in own:
+        same = corpus_names(corpus).find(Key(f"id@{facts.dialect}", definition.name))
+        if len(same) > 1 or sum(twin.name == definition.name for twin in own) > 1:
             other = next((twin.real for twin in same if twin.real != path), path)
-            message = f"`{each.name}` is also the id of {corpus.entries[other].path}"
-            yield Finding(message, each.span, ("give one of them another id",))
+            message = f"`{definition.name}` is also the id of {corpus.entries[other].path}"
+            yield Finding(message, definition.span, ("give one of them another id",))
 
 
 # The targets of wikilinks (Y21, YA21), resolved as in the graph.

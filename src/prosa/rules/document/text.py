@@ -117,8 +117,8 @@ def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
         notes = ["no reader sees it, and programs and models read it"]
         if run.hidden:
             notes.append(f"as ASCII the Unicode tags spell {run.hidden[:200]!r}")
-        unsafe = any(not _removable(subject, each) for each in (run, *more))
-        edits = tuple(Edit(Span(each.start, each.end), "") for each in (run, *more))
+        unsafe = any(not _removable(subject, stretch) for stretch in (run, *more))
+        edits = tuple(Edit(Span(stretch.start, stretch.end), "") for stretch in (run, *more))
         fix = Fix("remove it", edits, Applicability.UNSAFE if unsafe else Applicability.SAFE)
         message = f"the text holds invisible characters: {names}{others}{later}"
         yield Finding(message, Span(run.start, run.end), tuple(notes), fix=fix)

@@ -70,5 +70,7 @@ def _survey(corpus: Corpus, names: CorpusNames) -> Survey:
                 connected.update((path.parent, *(document.real.parent for document in found)))
             else:
                 count += 1
-    ids = tuple(each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id")
+    ids = tuple(
+        definition.name for facts in corpus.entries.values() for definition in facts.defs if definition.kind == "id"
+    )
     return Survey(frozenset(connected), before, ids)

@@ -17,57 +17,57 @@ from prosa.rules.rule import Finding, ProgramSubject
 @RULES.program("ML030", "unknown-import", Severity.ERROR)
 def unknown_import(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import of a file that does not exist (L6). The finding points at the import."""
-    for each in subject.program.imports:
-        if each.state == "missing":
-            message = f"the imported program `{shown(each.ref.text)}` does not exist"
-            note = f"looked for {each.path}; a relative path starts at the folder of the importing file"
-            if "://" in each.ref.text:
+    for imported in subject.program.imports:
+        if imported.state == "missing":
+            message = f"the imported program `{shown(imported.ref.text)}` does not exist"
+            note = f"looked for {imported.path}; a relative path starts at the folder of the importing file"
+            if "://" in imported.ref.text:
                 note = "an import is a file, and nothing is fetched: save the program, and import it by its path"
-            yield Finding(message, each.ref.span, (note,))
+            yield Finding(message, imported.ref.span, (note,))
 
 
 @RULES.program("ML031", "unreadable-import", Severity.ERROR)
 def unreadable_import(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import of a file that exists and cannot be read as a document. The finding points at the import."""
-    for each in subject.program.imports:
-        if each.state == "unreadable":
-            message = f"the imported program `{shown(each.ref.text)}` cannot be read: {each.reason}"
-            yield Finding(message, each.ref.span)
+    for imported in subject.program.imports:
+        if imported.state == "unreadable":
+            message = f"the imported program `{shown(imported.ref.text)}` cannot be read: {imported.reason}"
+            yield Finding(message, imported.ref.span)
 
 
 @RULES.program("ML032", "import-outside-root", Severity.INFO, stops="run")
 def import_outside_root(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import that a check does not open, because it lies outside the root (X5). The finding points at the
     import. A run without `--root` still follows it if it leads to a program without a link."""
-    for each in subject.program.imports:
-        if each.state == "outside-root":
-            why = each.reason or "was not opened"
-            message = f"the imported program `{shown(each.ref.text)}` lies outside the root and {why}"
-            yield Finding(message, each.ref.span, ("`--root DIR` makes the root wider",))
+    for imported in subject.program.imports:
+        if imported.state == "outside-root":
+            why = imported.reason or "was not opened"
+            message = f"the imported program `{shown(imported.ref.text)}` lies outside the root and {why}"
+            yield Finding(message, imported.ref.span, ("`--root DIR` makes the root wider",))
 
 
 @RULES.program("ML033", "import-not-markdown", Severity.ERROR)
 def import_not_markdown(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import whose name does not end in `.md` (L6). The finding points at the import; the file is not
     opened."""
-    for each in subject.program.imports:
-        if each.state == "not-markdown":
-            message = f"the import `{shown(each.ref.text)}` is not a program: its name does not end in `.md`"
+    for imported in subject.program.imports:
+        if imported.state == "not-markdown":
+            message = f"the import `{shown(imported.ref.text)}` is not a program: its name does not end in `.md`"
             note = (
                 "programs cannot be imported over the network"
-                if "://" in each.ref.text
+                if "://" in imported.ref.text
                 else "give the path of a `.md` file"
             )
-            yield Finding(message, each.ref.span, (note,))
+            yield Finding(message, imported.ref.span, (note,))
 
 
 @RULES.program("ML034", "reserved-import", Severity.ERROR)
 def reserved_import(subject: ProgramSubject) -> Iterator[Finding]:
     """Find `stdlib:NAME`, which the specification keeps for later (L28, LA14). The finding points at the import."""
-    for each in subject.program.imports:
-        if each.state == "reserved":
-            message = f"`{shown(each.ref.text)}` is reserved: there is no standard library of programs yet"
-            yield Finding(message, each.ref.span, ("import a file by its path",))
+    for imported in subject.program.imports:
+        if imported.state == "reserved":
+            message = f"`{shown(imported.ref.text)}` is reserved: there is no standard library of programs yet"
+            yield Finding(message, imported.ref.span, ("import a file by its path",))
 
 
 @RULES.program("ML035", "import-cycle", Severity.ERROR)
@@ -79,7 +79,7 @@ def import_cycle(subject: ProgramSubject) -> Iterator[Finding]:
     if cycle is None:
         return
     step = cycle[1 % len(cycle)]
-    first = next(each for each in program.imports if each.path == step)
+    first = next(imported for imported in program.imports if imported.path == step)
     names = _names_of(cycle, subject.closure)
     way = " → ".join((*names, names[0]))
     message = f"import cycle: {way}" if len(cycle) > 1 else "the program imports itself"
@@ -102,22 +102,22 @@ def import_too_deep(subject: ProgramSubject) -> Iterator[Finding]:
     here = depths[subject.program.path]
     if here != MAX_IMPORT_DEPTH:
         return
-    for each in subject.program.imports:
-        if each.path is not None and depths.get(each.path, 0) > here:
+    for imported in subject.program.imports:
+        if imported.path is not None and depths.get(imported.path, 0) > here:
             message = (
-                f"`{shown(each.ref.text)}` is import number {here + 1} in a chain; the limit is {MAX_IMPORT_DEPTH}"
+                f"`{shown(imported.ref.text)}` is import number {here + 1} in a chain; the limit is {MAX_IMPORT_DEPTH}"
             )
-            yield Finding(message, each.ref.span, ("let a program higher up import it",))
+            yield Finding(message, imported.ref.span, ("let a program higher up import it",))
 
 
 @RULES.program("ML037", "too-many-imports", Severity.ERROR)
 def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
     """Find more imports than a program may have, or programs than imports may add up to. The finding points at the
     first import that was not followed."""
-    for each in subject.program.imports:
-        if each.state == "too-many":
-            message = f"this import and those after it are not followed: {each.reason}"
-            yield Finding(message, each.ref.span)
+    for imported in subject.program.imports:
+        if imported.state == "too-many":
+            message = f"this import and those after it are not followed: {imported.reason}"
+            yield Finding(message, imported.ref.span)
             return
 
 
@@ -139,31 +139,31 @@ def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
     model = subject.program.model
     built_in = (PYTHON_TOOL, *((VISIT_TOOL,) if model.mdh else ()), *(MAIL_TOOLS if model.mailbox else ()))
     first: dict[str, ResolvedImport] = {}
-    for each in subject.program.imports:
-        own = _tool_of(each, subject.closure)
+    for imported in subject.program.imports:
+        own = _tool_of(imported, subject.closure)
         if own is None:
             continue
         name = tool_name(own)
-        earlier = first.setdefault(name, each)
-        if name in built_in and earlier is each:
-            what = "skill" if each.state == "skill" else "program"
-            message = f"`{shown(each.ref.text)}` is a {what} named `{name}`, which is the name of the built-in tool"
-            yield Finding(message, each.ref.span, (f"give the {what} another `name`",))
-        elif earlier is not each:
-            yield _same_name(each, earlier, name)
+        earlier = first.setdefault(name, imported)
+        if name in built_in and earlier is imported:
+            what = "skill" if imported.state == "skill" else "program"
+            message = f"`{shown(imported.ref.text)}` is a {what} named `{name}`, which is the name of the built-in tool"
+            yield Finding(message, imported.ref.span, (f"give the {what} another `name`",))
+        elif earlier is not imported:
+            yield _same_name(imported, earlier, name)
 
 
-def _tool_of(each: ResolvedImport, closure: Closure) -> str | None:
+def _tool_of(imported: ResolvedImport, closure: Closure) -> str | None:
     """Return the name of the program or skill that an import leads to; None where it leads to none."""
-    if each.state == "skill":
-        return each.name
-    return closure.programs[each.path].model.name if each.path in closure.programs and each.path else None
+    if imported.state == "skill":
+        return imported.name
+    return closure.programs[imported.path].model.name if imported.path in closure.programs and imported.path else None
 
 
-def _same_name(each: ResolvedImport, earlier: ResolvedImport, name: str) -> Finding:
+def _same_name(imported: ResolvedImport, earlier: ResolvedImport, name: str) -> Finding:
     annotation = (Annotation(earlier.ref.span, "the first one"),)
-    if earlier.path == each.path:
-        message = f"`{shown(each.ref.text)}` is imported twice"
-        return Finding(message, each.ref.span, ("remove one of them",), annotation)
+    if earlier.path == imported.path:
+        message = f"`{shown(imported.ref.text)}` is imported twice"
+        return Finding(message, imported.ref.span, ("remove one of them",), annotation)
     message = f"two imported programs would both be the tool `{name}`"
-    return Finding(message, each.ref.span, ("give one of the programs another `name`",), annotation)
+    return Finding(message, imported.ref.span, ("give one of the programs another `name`",), annotation)

@@ -223,10 +223,10 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
     """Find a tool in the body whose MCP server the program does not have (L20). The finding points at the name in the
     body. The tools of a server are only known while it runs; the servers are known now."""
     model = subject.program.model
-    known = {server_prefix(each.name): each for each in model.mcp_servers if each.name}
+    known = {server_prefix(declared.name): declared for declared in model.mcp_servers if declared.name}
     for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS] if "mcp__" in model.body else ():
         name = match.group()
-        prefix = next((each for each in known if name.startswith(each)), None)
+        prefix = next((candidate for candidate in known if name.startswith(candidate)), None)
         span = Span(*match.span()).shift(model.body_offset)
         if prefix is not None and not known[prefix].disabled:
             yield from _not_named(name, known[prefix], span)
@@ -235,7 +235,7 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
         if prefix is not None:
             yield Finding(f"`{name}` belongs to a server that is disabled", span)
             continue
-        guess = nearest(server, [each.name for each in model.mcp_servers])
+        guess = nearest(server, [declared.name for declared in model.mcp_servers])
         note = f"did you mean the server `{guess}`?" if guess else "declare it under `mcp_servers`"
         message = f"`{name}` is not a tool: the program has no server `{server}`"
         meant = Misspelling(server, guess) if guess else None

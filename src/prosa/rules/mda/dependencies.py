@@ -41,8 +41,8 @@ class _Need(Struct, frozen=True):
     @property
     def fitting(self) -> tuple[tuple[Path, CorpusFacts], ...]:
         """The documents whose version is in the range, the newest last."""
-        fit = [each for each in self.found if satisfies(each[1]["version"], self.range)]
-        return tuple(sorted(fit, key=lambda each: newest(each[1]["version"])))
+        fit = [candidate for candidate in self.found if satisfies(candidate[1]["version"], self.range)]
+        return tuple(sorted(fit, key=lambda candidate: newest(candidate[1]["version"])))
 
 
 def _documents(corpus: Corpus) -> list[tuple[Path, CorpusFacts]]:
@@ -69,8 +69,8 @@ def unknown_dependency(corpus: Corpus) -> CorpusFindings:
     information only: such a document may be a sample, or one of many that are published apart."""
     names = [extra["name"] for _, extra in _documents(corpus)]
     needs = [*_needs(corpus)] if corpus.complete else []
-    met = {each.real for each in needs if each.found}
-    for number, need in enumerate(each for each in needs if each.name):
+    met = {need.real for need in needs if need.found}
+    for number, need in enumerate(need for need in needs if need.name):
         if not need.found:
             guess = nearest(need.name, names) if number < MAX_SUGGESTIONS else None
             note = f"did you mean `{guess}`?" if guess else "what lies elsewhere is not looked for"
@@ -107,8 +107,8 @@ def dependency_digest_mismatch(corpus: Corpus) -> CorpusFindings:
 def dependency_cycle(corpus: Corpus) -> CorpusFindings:
     """Find documents that depend on each other in a circle (§03-3.3). The findings point at the names."""
     edges: dict[Path, list[tuple[Path, _Need]]] = {}
-    for each in _needs(corpus):
-        edges.setdefault(each.real, []).extend((real, each) for real, _ in each.fitting[-1:])
+    for dependency in _needs(corpus):
+        edges.setdefault(dependency.real, []).extend((real, dependency) for real, _ in dependency.fitting[-1:])
     groups = components({real: [to for to, _ in out] for real, out in edges.items()})
     group_of = {real: number for number, group in enumerate(groups) for real in group}
     for real, out in edges.items():

@@ -54,10 +54,10 @@ def _key(relation: Relation) -> bytes:
 def repeated_footnote_label(subject: Subject[MdaModel]) -> Iterator[Finding]:
     """Find two relationships under one label (§03-2). The finding points at every one but the first."""
     first: dict[str, FootnoteDefinition] = {}
-    for each in subject.document.footnote_definitions:
-        first.setdefault(label_key(each.label), each)
+    for footnote in subject.document.footnote_definitions:
+        first.setdefault(label_key(footnote.label), footnote)
     relations = (relation.definition for relation in subject.model.relations if relation.definition is not None)
-    for definition in sorted(relations, key=lambda each: each.span.start):
+    for definition in sorted(relations, key=lambda entry: entry.span.start):
         earlier = first[label_key(definition.label)]
         if earlier is not definition:
             message = f"the footnote `{shown(definition.label)}` is defined before; this one is never shown"

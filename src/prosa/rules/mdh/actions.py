@@ -273,14 +273,14 @@ class _Judge:
     def _query(self, entry: Entry, query: Mapping) -> Iterator[Finding]:
         declared = self.action.query
         assert declared is not None
-        for each in query:
-            name = each.key.text
+        for field in query:
+            name = field.key.text
             if name not in declared.names and name not in self.action.path_names:
                 guess = nearest(name, sorted(declared.names))
                 notes = (f"did you mean `{guess}`?",) if guess else ()
                 meant = Misspelling(name, guess) if guess else None
-                yield self._problem(f"`{shown(name)}` is not a parameter of it", each.key.span, notes, meant)
-        given = {each.key.text for each in query}
+                yield self._problem(f"`{shown(name)}` is not a parameter of it", field.key.span, notes, meant)
+        given = {field.key.text for field in query}
         for needed in declared.required:
             if needed.text not in given:
                 yield self._problem(f"the required parameter `{shown(needed.text)}` is missing", entry.key.span)

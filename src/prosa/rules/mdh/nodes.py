@@ -131,7 +131,7 @@ def _urls_by_name(pages: tuple[Page, ...]) -> Mapping[str, str]:
     """Return URLs by id, title, alias and own path, in lower case; empty for a name that several nodes have."""
     found: dict[str, str] = {}
     for page in pages:
-        own = {each.name.lower() for each in page.facts.defs} | {page.url.lower()}
+        own = {definition.name.lower() for definition in page.facts.defs} | {page.url.lower()}
         for name in own:
             found[name] = page.url if found.get(name, page.url) == page.url else ""
     return found
@@ -164,7 +164,7 @@ def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 def reserved_url(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Finding]:
     """Find a document whose URL belongs to the site itself (H7, HA1). The finding points at the id of the node; at the
     beginning of another document."""
-    if not any(each.lower() in RESERVED for each in (*path.parts, path.stem)):
+    if not any(segment.lower() in RESERVED for segment in (*path.parts, path.stem)):
         return
     for page in corpus_names(corpus).derived("sites", "sites", partial(_pages, corpus)).get(path, ()):
         part = f"/{page.url[1:].partition('/')[0]}"
@@ -245,7 +245,7 @@ def _file(url: str) -> str:
 
 
 def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
-    by_id = {each.get("id"): each for each in reversed(listed) if isinstance(each.get("id"), str)}
+    by_id = {item.get("id"): item for item in reversed(listed) if isinstance(item.get("id"), str)}
     pages: dict[str, list[Page]] = {}
     for page in site.nodes:
         pages.setdefault(page.id, []).append(page)
@@ -265,7 +265,7 @@ def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
 
 
 def _judge_actions(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
-    said = {(str(each.get("id")), str(each.get("node_id"))): each for each in reversed(listed)}
+    said = {(str(item.get("id")), str(item.get("node_id"))): item for item in reversed(listed)}
     names = {name for name, _ in said}
     known: set[str] = set()
     for page in site.nodes:

@@ -88,7 +88,7 @@ class Site(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def leads(self) -> Leads:
         """What else there is: actions and files."""
-        declared = (each for page in self.nodes for each in page.extra.get("actions", ()))
+        declared = (action for page in self.nodes for action in page.extra.get("actions", ()))
         return Leads(self.root, [(url, name) for name, _, url, _, _ in declared], self.files)
 
     @cached_property
@@ -102,7 +102,13 @@ class Site(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def other_names(self) -> Mapping[str, str]:
         """Titles and aliases, and the ids behind them (HA22: they find, they do not resolve)."""
-        return {each.name: page.id for page in self.nodes if page.id for each in page.facts.defs if each.kind != "id"}
+        return {
+            definition.name: page.id
+            for page in self.nodes
+            if page.id
+            for definition in page.facts.defs
+            if definition.kind != "id"
+        }
 
     def path(self, page: Page, href: str) -> str | None:
         """Return the URL path on this site that a link leads to, decoded; None for one that leads elsewhere (HA5)."""

@@ -105,11 +105,11 @@ def non_string_metadata(subject: Subject[SkillModel]) -> Iterator[Finding]:
     entry = subject.model.entries.get("metadata")
     if entry is None or not isinstance(entry.value, Mapping):
         return
-    for each in entry.value:
-        if not isinstance(each.value, Scalar) or each.value.value is None:
-            message = f"`metadata.{shown(each.key.text)}` must be a string, not {type_name(each.value)}"
+    for field in entry.value:
+        if not isinstance(field.value, Scalar) or field.value.value is None:
+            message = f"`metadata.{shown(field.key.text)}` must be a string, not {type_name(field.value)}"
             notes = ("a client that follows the specification may refuse the skill or miss the value",)
-            yield Finding(message, each.value.span, notes)
+            yield Finding(message, field.value.span, notes)
 
 
 @RULES.document("SK010", "client-field", Severity.HINT, on_request=True)

@@ -57,9 +57,9 @@ def lower(
     done: dict[Path, Program] = dict(skills or {})
     for path in _imported_first(closure):
         loaded = closure.programs[path]
-        reached = [each for each in loaded.imports if each.path in done and each.path]
-        imports = tuple(done[each.path] for each in reached if each.path)
-        tickets = tuple(done[each.path].name for each in reached if each.path and not each.ref.wait)
+        reached = [imported for imported in loaded.imports if imported.path in done and imported.path]
+        imports = tuple(done[imported.path] for imported in reached if imported.path)
+        tickets = tuple(done[imported.path].name for imported in reached if imported.path and not imported.ref.wait)
         limits = replace(base, **(_asked(loaded.model.limits, base) | dict(chosen or {})))
         origin = _origin(loaded, named is not None and (path == closure.root.path or path.is_relative_to(named)))
         program = _program(loaded, imports, model or loaded.model.model_name or default_model, limits, origin)

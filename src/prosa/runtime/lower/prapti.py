@@ -65,7 +65,7 @@ def lower(done: Performed, *, assistant_names: bool = False, force: bool = False
     """Return the turns of a chat. ``assistant_names`` is true if the service accepts names of assistants (PA18);
     ``force`` answers a chat even if its last message is not a question (PA17)."""
     work = _Lowering(done, assistant_names)
-    said = [each for each in done.said if _is_sent(each)]
+    said = [remark for remark in done.said if _is_sent(remark)]
     work.warn_of_roles()
     last = said[-1] if said and said[-1].standing.layer.kind == "document" else None
     nothing = "" if last is not None and force else _nothing(last)
@@ -87,8 +87,8 @@ def spoken(done: Performed) -> tuple[Message, ...]:
     """Return all messages of a chat in order, for any responder: without empty ones, prompts as those of a user and
     completions as those of an assistant, names as written."""
     roles = {**_ROLES, "prompt": _ROLES["user"], "completion": _ROLES["assistant"]}
-    sent = (each for each in done.said if _is_sent(each) and each.text)
-    messages = ((each.standing.message, each.text) for each in sent)
+    sent = (remark for remark in done.said if _is_sent(remark) and remark.text)
+    messages = ((remark.standing.message, remark.text) for remark in sent)
     return tuple(Message(roles[message.known_role], text, name=message.name) for message, text in messages)
 
 
@@ -133,14 +133,14 @@ class _Lowering(Struct):
         return responders.active
 
     def _turn(self, name: str, kind: Kind, said: Sequence[Said], known: Sequence[str]) -> Turn:
-        taken = [each for each in said if each.standing.message.known_role in kind.roles]
+        taken = [remark for remark in said if remark.standing.message.known_role in kind.roles]
         chat = kind.mode == "chat"
         return Turn(
             responder=name,
             mode=kind.mode,
             name=None if name == DEFAULT_RESPONDER else name,
             messages=sequence(self._messages(name, taken, known)) if chat else (),
-            prompt="" if chat else "\n\n".join(each.text for each in taken if each.text),
+            prompt="" if chat else "\n\n".join(remark.text for remark in taken if remark.text),
             model_name=_text(self.value(name, "model")),
             provider=_text(self.value(name, "provider")) or kind.provider,
             parameters={key: value for key in PARAMETERS if (value := self.value(name, key)) is not None},
@@ -161,20 +161,20 @@ class _Lowering(Struct):
     def _messages(self, own: str, said: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:
         """Yield the conversation as one participant sees it: others speak as users, and have instructions of their
         own."""
-        names = wire_names(each.standing.message.name for each in said if each.standing.message.name)
-        for each in said:
-            message = each.standing.message
+        names = wire_names(remark.standing.message.name for remark in said if remark.standing.message.name)
+        for remark in said:
+            message = remark.standing.message
             role, name = _ROLES[message.known_role], message.name
-            if not each.text:
+            if not remark.text:
                 continue
             if name in known and role == "system":
                 if name == own:
-                    yield Message("system", each.text)
+                    yield Message("system", remark.text)
                 continue
             if name in known and role == "assistant" and name != own:
                 role = "user"
             passed = name if role != "assistant" or self.assistant_names else None
-            yield Message(role, each.text, name=names[passed] if passed else None)
+            yield Message(role, remark.text, name=names[passed] if passed else None)
 
     def value(self, responder: str, key: str) -> Value:
         """Return a well-known variable: the responder's own, else the one of all (PA9)."""
@@ -184,7 +184,7 @@ class _Lowering(Struct):
     def texts(self, path: str) -> tuple[str, ...] | None:
         """Return a list of texts, None where it is not set."""
         found = self._checked(path if "." in path else f"vars.{path}")
-        return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else None
+        return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else None
 
     def flag(self, path: str, *, default: bool) -> bool:
         """Return the value of a switch."""
@@ -212,13 +212,13 @@ class _Lowering(Struct):
 
     def warn_of_roles(self) -> None:
         """Warn of messages that no responder takes (PA12)."""
-        for each in self.done.said:
-            message = each.standing.message
+        for remark in self.done.said:
+            message = remark.standing.message
             if not message.hidden and message.known_role not in PUBLIC_ROLES:
                 text = f"the role `{message.role}` is unknown, so this message is not sent"
                 note = f"roles are {', '.join(PUBLIC_ROLES)}; `_` in front hides one"
                 problem = Problem("unknown-role", text, message.role_span, (note,), severity=Severity.WARNING)
-                self.complaints.append(Complaint(problem, each.standing.layer.model.source))
+                self.complaints.append(Complaint(problem, remark.standing.layer.model.source))
 
 
 def _text(value: Value) -> str | None:

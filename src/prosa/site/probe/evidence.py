@@ -321,9 +321,9 @@ def _remarks(problems: Sequence[Problem], analysis: Analysis) -> Iterator[Remark
     source, model = analysis.source, analysis.reading.model if analysis.reading else None
     if source is None or not isinstance(model, NodeModel):
         return
-    for each in sorted(problems, key=lambda problem: (problem.span.start, problem.rule, problem.message)):
-        mark = Mark(source.path, each.message, source.position(each.span.start).line)
-        yield Remark(each.rule, _part(each.span, model), mark)
+    for fault in sorted(problems, key=lambda problem: (problem.span.start, problem.rule, problem.message)):
+        mark = Mark(source.path, fault.message, source.position(fault.span.start).line)
+        yield Remark(fault.rule, _part(fault.span, model), mark)
 
 
 def _part(span: Span, model: NodeModel) -> Part:

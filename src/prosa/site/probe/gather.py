@@ -170,16 +170,16 @@ def _beside(start: str, ask: AskAll) -> dict[str, Reply]:
 
 
 def _listed_nodes(beside: Mapping[str, Reply], root: str) -> Iterator[str]:
-    for each in entries_of(beside[NODES_INDEX], "nodes") or ():
-        url = each.get("md_url")
+    for entry in entries_of(beside[NODES_INDEX], "nodes") or ():
+        url = entry.get("md_url")
         path = path_on(root, "/", url) if isinstance(url, str) and url else None
         if path is not None:
             yield path
 
 
 def _listed_actions(beside: Mapping[str, Reply]) -> Iterator[tuple[str, str]]:
-    for each in entries_of(beside[ACTIONS_INDEX], "actions") or ():
-        url, name = each.get("url"), each.get("id")
+    for entry in entries_of(beside[ACTIONS_INDEX], "actions") or ():
+        url, name = entry.get("url"), entry.get("id")
         if isinstance(url, str) and isinstance(name, str):
             yield url, name
 
@@ -201,7 +201,7 @@ def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: Ask
         if (found := ask_of(question, path, pages[path].reply.header("etag"))) is not None
     ]
     answers: dict[str, dict[str, Reply]] = {path: {} for path in chosen}
-    for (path, name, _), reply in zip(asked, ask([each for _, _, each in asked]), strict=True):
+    for (path, name, _), reply in zip(asked, ask([question for _, _, question in asked]), strict=True):
         answers[path][name] = reply
     return {path: replace(page, answers=answers.get(path, {})) for path, page in pages.items()}
 
@@ -314,7 +314,7 @@ class Crawl(Struct):
         """Of the paths of one document, one without a suffix stands for it: the others have one form by their name."""
         for path, first in list(self.same.items()):
             if self.same.get(path) == first and _is_file_form(first) and not _is_file_form(path):
-                self.same = {each: path if at == first else at for each, at in self.same.items() if each != path}
+                self.same = {other: path if at == first else at for other, at in self.same.items() if other != path}
                 self.same[first] = path
 
     @property

@@ -74,7 +74,7 @@ def json_agrees(evidence: Evidence) -> Outcome:
 
 
 def _difference(node: NodeSeen, value: dict[str, Value]) -> str | None:
-    inner = next((each for key in _META if isinstance(each := value.get(key), dict)), value)
+    inner = next((member for key in _META if isinstance(member := value.get(key), dict)), value)
     fields = value if "id" in value or "title" in value else inner
     for name, text in (("id", node.model.id), ("type", node.model.type), ("title", node.model.title)):
         if text is not None and str(fields.get(name)) != text.text:
@@ -116,8 +116,12 @@ def varies(evidence: Evidence) -> Outcome:
     """Require `Vary` if the form depends on `Accept` (HA7)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
-        for each, form in ((page.reply, "Markdown"), (reply, "JSON"), (page.answer("browser"), "HTML")):
-            if each is not None and each.is_success and not (each.lists("vary", "accept") or each.lists("vary", "*")):
+        for answer, form in ((page.reply, "Markdown"), (reply, "JSON"), (page.answer("browser"), "HTML")):
+            if (
+                answer is not None
+                and answer.is_success
+                and not (answer.lists("vary", "accept") or answer.lists("vary", "*"))
+            ):
                 return f"the {form} has no `Vary: Accept`"
         return None
 
@@ -184,8 +188,8 @@ def etag_for_each_form(evidence: Evidence) -> Outcome:
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         tag = page.reply.header("etag")
-        for each, form in ((reply, "JSON"), (page.answer("browser"), "HTML")):
-            if each is not None and each.media_type != page.reply.media_type and each.header("etag") == tag:
+        for answer, form in ((reply, "JSON"), (page.answer("browser"), "HTML")):
+            if answer is not None and answer.media_type != page.reply.media_type and answer.header("etag") == tag:
                 return f"its {form} has the ETag of its Markdown, `{shown(tag)}`"
         return None
 

@@ -103,11 +103,11 @@ def _catalog_faults(reply: Reply) -> Iterator[str]:
     if not isinstance(sets, list) or not sets:
         yield "it is not an object with a list `linkset`"
         return
-    for at, each in enumerate(sets):
-        if not isinstance(each, dict) or not isinstance(each.get("anchor"), str):
+    for at, entry in enumerate(sets):
+        if not isinstance(entry, dict) or not isinstance(entry.get("anchor"), str):
             yield f"linkset[{at}] has no `anchor`"
             continue
-        for rel, targets in each.items():
+        for rel, targets in entry.items():
             fits = isinstance(targets, list) and all(isinstance(one, dict) and "href" in one for one in targets)
             if rel != "anchor" and not fits:
                 yield f"linkset[{at}].{shown(rel)} is not a list of objects with `href`"
@@ -205,7 +205,7 @@ def content_signals(evidence: Evidence) -> Outcome:
 
 def _signal_faults(line: str) -> Iterator[str]:
     for part in line.split(","):
-        name, _, value = (each.strip().lower() for each in part.partition("="))
+        name, _, value = (piece.strip().lower() for piece in part.partition("="))
         if name in SIGNALS and value not in ("yes", "no"):
             yield f"`{shown(part.strip())}` must be `{name}=yes` or `{name}=no`"
         elif not value:

@@ -61,7 +61,7 @@ def links(evidence: Evidence) -> Outcome:
     if evidence.site is None:
         wrong = evidence.remarked("unresolved-inline-link")
         return judged(wrong, count, "link", "links", noticed=evidence.remarked("inline-link-to-no-node"))
-    found = [each for node in evidence.nodes for each in _leading(node, evidence.site)]
+    found = [link for node in evidence.nodes for link in _leading(node, evidence.site)]
     wrong = tuple(mark for kind, mark in found if kind == "missing")
     return judged(wrong, count, "link", "links", noticed=[mark for kind, mark in found if kind != "missing"])
 
@@ -112,7 +112,7 @@ def _nodes_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
     listed = entries_of(reply, "nodes")
     if listed is None:
         return
-    by_id = {name: each for each in reversed(listed) if isinstance(name := each.get("id"), str)}
+    by_id = {name: item for item in reversed(listed) if isinstance(name := item.get("id"), str)}
     for node in evidence.nodes:
         entry = by_id.pop(node.id, None)
         if entry is None:
@@ -143,7 +143,7 @@ def _actions_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
     listed = entries_of(reply, "actions")
     if listed is None:
         return
-    said = {str(each.get("id")): each for each in reversed(listed)}
+    said = {str(item.get("id")): item for item in reversed(listed)}
     known = set()
     for node in evidence.nodes:
         for action in node.model.actions:

@@ -84,7 +84,7 @@ def problem(status: int, detail: str, *, headers: Pairs = (), wrong: Iterable[Wr
         "status": status,
         "detail": detail,
     }
-    errors = [each._asdict() for each in wrong]
+    errors = [fault._asdict() for fault in wrong]
     body = dump(value | ({"errors": errors} if errors else {}))
     return answer(f"{body}\n", PROBLEM, status=status, cache=NEVER, headers=headers)
 
@@ -130,7 +130,7 @@ def refusal(error: Exception, root: Path) -> Refused:
         return Refused(403, NOT_ALLOWED)
     if not isinstance(error, RunError):
         return Refused(500, "The run ended by a mistake of this server.")
-    wrong = [Wrong(*_ends(each)) for each in error.problems] if isinstance(error, InputRefused) else []
+    wrong = [Wrong(*_ends(fault)) for fault in error.problems] if isinstance(error, InputRefused) else []
     return Refused(_status(error), words(error, root), headers=_headers(error), wrong=wrong)
 
 

@@ -131,8 +131,8 @@ class Live(Struct):
 async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:
     """Send a run until its end; ``last`` returns the last event once ``task`` has ended. Return the status."""
     watching = asyncio.create_task(gone(receive))
-    for each in (task, watching):
-        each.add_done_callback(lambda _: live.woken.set())
+    for awaited in (task, watching):
+        awaited.add_done_callback(lambda _: live.woken.set())
     try:
         await begin_events(send)
         while not (task.done() or watching.done()):

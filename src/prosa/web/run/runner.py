@@ -205,7 +205,7 @@ def action_id(path: str) -> str:
     """Return the id of the action of the program at ``path``, unique on a site: if the path has characters that ids
     should not have, a part of its hash is added."""
     written = path.removesuffix(".md").split("/")
-    parts = [_ODD.sub("-", each).strip("-") or "-" for each in written]
+    parts = [_ODD.sub("-", piece).strip("-") or "-" for piece in written]
     same = parts == written
     return ".".join((*parts, "run")) + ("" if same else f"-{sha256(path.encode('utf-8', 'replace')).hexdigest()[:6]}")
 
@@ -225,7 +225,7 @@ def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
 def _examples(schema: Mapping[str, Value]) -> list[Value]:
     """Return the examples that the author gave for the input."""
     found = schema.get("examples")
-    return [{"request": {"body": each}} for each in found] if isinstance(found, list) else []
+    return [{"request": {"body": example}} for example in found] if isinstance(found, list) else []
 
 
 MAX_KEPT = 1_000

@@ -147,7 +147,7 @@ class ViewApp(HttpApp):
             return self._list(asked)
         folder, _, rest = path.removeprefix("/").partition("/")
         name, slash, part = rest.partition("/")
-        kind = next((each for each, known in FOLDERS.items() if known == folder), None)
+        kind = next((candidate for candidate, known in FOLDERS.items() if known == folder), None)
         if kind is None or not _ID.fullmatch(name) or (slash and kind != "test"):
             return None
         if kind == "test" and not slash:
@@ -269,8 +269,8 @@ def _query(scope: Scope) -> dict[str, str]:
 def filter_of(query: Mapping[str, str]) -> tuple[RecordFilter, str]:
     """Return which records the parameters of an address mean, and what is wrong with them."""
     kind, state, program, since, text, before = (query.get(name, "").strip() for name in FIELDS)
-    found_kind = next((each for each in RECORD_KINDS if each == kind), None)
-    condition = next((each for each in CONDITIONS if each == state), None)
+    found_kind = next((candidate for candidate in RECORD_KINDS if candidate == kind), None)
+    condition = next((candidate for candidate in CONDITIONS if candidate == state), None)
     if kind and found_kind is None:
         return RecordFilter(), f"There is no kind {kind[:40]!r}: it is {', '.join(RECORD_KINDS)}."
     if state and condition is None:

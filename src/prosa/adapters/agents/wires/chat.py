@@ -277,11 +277,11 @@ def _assistant(message: _Message, at: int) -> Refusal | None:
         said = "Invalid value for 'content': expected a string, got null."
         return Refusal(said, f"messages.[{at}].content")
     ids = [call["id"] for call in calls or ()]
-    for index, each in enumerate(ids):
-        if not 0 < len(each) <= _MOST_ID:
+    for index, call_id in enumerate(ids):
+        if not 0 < len(call_id) <= _MOST_ID:
             place = f"messages[{at}].tool_calls[{index}].id"
-            said = f"Invalid '{place}': string of {len(each)} characters. Expected 1 to {_MOST_ID}."
-            return Refusal(said, place, "string_above_max_length" if each else "empty_string")
+            said = f"Invalid '{place}': string of {len(call_id)} characters. Expected 1 to {_MOST_ID}."
+            return Refusal(said, place, "string_above_max_length" if call_id else "empty_string")
     if len(set(ids)) < len(ids):
         return Refusal(f"Duplicate value for 'tool_call_id' in messages[{at}].tool_calls.", f"messages.[{at}]")
     return None

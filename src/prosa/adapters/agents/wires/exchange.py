@@ -89,7 +89,7 @@ class ServiceRequest(Struct, frozen=True):
         if not self.turns:
             return ""
         last = self.turns[-1]
-        return "\n".join(each for each in (*(text for _, text in last.results), last.text) if each)
+        return "\n".join(text for text in (*(text for _, text in last.results), last.text) if text)
 
 
 class Refusal(Struct, frozen=True):

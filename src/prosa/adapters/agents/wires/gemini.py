@@ -214,11 +214,11 @@ class _Body(_Prompt, total=False):
 def camel(value: Value) -> Value:
     """Return a body with names as JSON of this service has them: it also takes ``system_instruction``."""
     if isinstance(value, list):
-        return [camel(each) for each in value]
+        return [camel(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    named = {_SNAKE.sub(lambda found: found[1].upper(), name): each for name, each in value.items()}
-    return {name: each if name in _OPAQUE else camel(each) for name, each in named.items()}
+    named = {_SNAKE.sub(lambda found: found[1].upper(), name): member for name, member in value.items()}
+    return {name: member if name in _OPAQUE else camel(member) for name, member in named.items()}
 
 
 def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
@@ -255,11 +255,11 @@ def _worded(found: Misfit) -> str:
 
 def _place(found: Misfit) -> list[str]:
     parts: list[str] = []
-    for each in found.place:
-        if isinstance(each, int):
-            parts[-1] += f"[{each}]"
+    for step in found.place:
+        if isinstance(step, int):
+            parts[-1] += f"[{step}]"
         else:
-            parts.append(each)
+            parts.append(step)
     return parts
 
 
@@ -297,7 +297,7 @@ def _parts(at: int, role: str, parts: Sequence[_Part]) -> str | None:
     if not parts:
         return f"* GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty.\n"
     for index, part in enumerate(parts):
-        given = [name for name, each in part.items() if name in _DATA and each is not None]
+        given = [name for name, member in part.items() if name in _DATA and member is not None]
         place = f"contents[{at}].parts[{index}]"
         if not given and "thoughtSignature" not in part:
             return (
@@ -349,7 +349,7 @@ def _signature(name: str) -> str:
 
 
 def _tools(body: _Prompt) -> str | None:
-    names = [each["name"] for tool in body.get("tools") or () for each in tool.get("functionDeclarations") or ()]
+    names = [offer["name"] for tool in body.get("tools") or () for offer in tool.get("functionDeclarations") or ()]
     for at, name in enumerate(names):
         if not _NAME.fullmatch(name):
             return (
@@ -396,9 +396,9 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         role: Literal["user", "assistant"] = "assistant" if content.get("role") == "model" else "user"
         turns.append(ServiceTurn(role, text_of(said), tuple(calls), tuple(results)))
     tools = [
-        ToolOffer(each["name"], each.get("description") or "", _schema(each))
+        ToolOffer(offer["name"], offer.get("description") or "", _schema(offer))
         for tool in asked.get("tools") or ()
-        for each in tool.get("functionDeclarations") or ()
+        for offer in tool.get("functionDeclarations") or ()
     ]
     system = text_of((asked.get("systemInstruction") or {}).get("parts"))
     return Conversation(system, tuple(tools), merged(turns))

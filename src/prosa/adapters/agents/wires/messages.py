@@ -213,7 +213,7 @@ def _misfit(body: dict[str, Value], headers: Mapping[str, str], *, counts: bool)
 
 def worded(found: Misfit) -> str:
     """Return a misfit as this service says it: the place has dots, and the tags that chose a shape."""
-    parts = [str(each).removeprefix(":") for each in found.place]
+    parts = [str(step).removeprefix(":") for step in found.place]
     if found.problem in ("missing", "unknown"):
         parts.append(found.name)
     said = {
@@ -258,8 +258,8 @@ def _marks(value: Value) -> int:
     """Return the number of marks for the cache in blocks, messages or tools."""
     if not isinstance(value, list):
         return 0
-    inner = (each for each in value if isinstance(each, Mapping))
-    return sum((each.get("cache_control") is not None) + _marks(each.get("content")) for each in inner)
+    inner = (item for item in value if isinstance(item, Mapping))
+    return sum((item.get("cache_control") is not None) + _marks(item.get("content")) for item in inner)
 
 
 def _tools(body: _Body) -> str | None:
@@ -283,7 +283,7 @@ def _tools(body: _Body) -> str | None:
 
 
 def _conversation(body: _Body) -> str | None:
-    messages = [(at, each["role"], _blocks(each)) for at, each in enumerate(body["messages"])]
+    messages = [(at, message["role"], _blocks(message)) for at, message in enumerate(body["messages"])]
     if not messages:
         return "messages: at least one message is required"
     if messages[0][1] != "user":
@@ -318,7 +318,7 @@ def _blocks(message: _Message) -> list[_Block]:
 
 def _unanswered(at: int, blocks: Sequence[_Block], waiting: Sequence[str]) -> str | None:
     """Return what is wrong between the calls of the turn before and the results of this one."""
-    results = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
+    results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
     for index, block in enumerate(blocks):
         if block["type"] == "tool_result" and block["tool_use_id"] not in waiting:
             return (
@@ -326,7 +326,7 @@ def _unanswered(at: int, blocks: Sequence[_Block], waiting: Sequence[str]) -> st
                 f"{block['tool_use_id']}. Each `tool_result` block must have a corresponding `tool_use` block in the "
                 "previous message."
             )
-    missing = [each for each in waiting if each not in results]
+    missing = [call_id for call_id in waiting if call_id not in results]
     if missing:
         return _without_result(at - 1, missing)
     twice = next((result for result in results if results.count(result) > 1), None)
@@ -377,9 +377,9 @@ def _read(body: Mapping[str, Value]) -> Conversation:
     asked = cast("_Body", body)  # its shape was checked before
     systems = [text_of(asked.get("system"))]
     turns = []
-    for each in asked["messages"]:
-        blocks = _blocks(each)
-        if each["role"] == "system":
+    for message in asked["messages"]:
+        blocks = _blocks(message)
+        if message["role"] == "system":
             systems.append(text_of(blocks))
             continue
         calls = [
@@ -391,7 +391,7 @@ def _read(body: Mapping[str, Value]) -> Conversation:
             (block["tool_use_id"], text_of(block.get("content"))) for block in blocks if block["type"] == "tool_result"
         ]
         said = [block for block in blocks if block["type"] == "text"]
-        turns.append(ServiceTurn(each["role"], text_of(said), tuple(calls), tuple(results)))
+        turns.append(ServiceTurn(message["role"], text_of(said), tuple(calls), tuple(results)))
     tools = [
         ToolOffer(tool.get("name") or "", tool.get("description") or "", schema)
         for tool in asked.get("tools") or ()

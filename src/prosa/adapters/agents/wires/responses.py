@@ -250,7 +250,7 @@ def _roles(items: Sequence[_Item]) -> Refusal | None:
         known = _OUTPUT_PARTS if item["role"] == "assistant" else _INPUT_PARTS
         for index, part in enumerate(content):
             if part["type"] not in known:
-                supported = ", ".join(f"'{each}'" for each in known)
+                supported = ", ".join(f"'{kind}'" for kind in known)
                 said = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
                 return Refusal(said, f"input[{at}].content[{index}]", "invalid_value")
     return None
@@ -270,7 +270,7 @@ def _calls(items: Sequence[_Item]) -> Refusal | None:
                 said = f"No tool call found for function call output with call_id {item['call_id']}."
                 return Refusal(said, "input")
             answered.add(item["call_id"])
-    missing = [each for each in called if each not in answered]
+    missing = [call_id for call_id in called if call_id not in answered]
     return Refusal(f"No tool output found for function call {missing[0]}.", "input") if missing else None
 
 

@@ -63,7 +63,7 @@ class Misfit(Struct, frozen=True):
 
     def path(self, *, dots: bool) -> str:
         """Return the place without tags: ``messages.0.role`` or ``messages[0].role``."""
-        parts = [each for each in self.place if not str(each).startswith(":")]
+        parts = [step for step in self.place if not str(step).startswith(":")]
         if self.problem in ("missing", "unknown"):
             parts.append(self.name)
         if dots:
@@ -96,7 +96,7 @@ def _misfits(value: Value, shape: Shape, place: tuple[Step, ...]) -> Iterator[Mi
         yield from _many(value, shape, place)
     elif isinstance(shape, Choice):
         if value not in shape.values:
-            yield Misfit("value", place, expected=", ".join(f"'{each}'" for each in shape.values), found=value)
+            yield Misfit("value", place, expected=", ".join(f"'{choice}'" for choice in shape.values), found=value)
     elif isinstance(shape, Tagged):
         yield from _tagged(value, shape, place)
     elif not isinstance(value, str):
@@ -114,8 +114,8 @@ def _many(value: Value, shape: Many, place: tuple[Step, ...]) -> Iterator[Misfit
     if not isinstance(value, list):
         yield Misfit("kind", place, expected="array", found=value)
         return
-    for index, each in enumerate(value):
-        yield from _misfits(each, shape.each, (*place, index))
+    for index, item in enumerate(value):
+        yield from _misfits(item, shape.each, (*place, index))
 
 
 def _fields(value: Value, shape: Fields, place: tuple[Step, ...]) -> Iterator[Misfit]:
@@ -127,9 +127,9 @@ def _fields(value: Value, shape: Fields, place: tuple[Step, ...]) -> Iterator[Mi
             yield Misfit("missing", place, name=name)
         else:
             yield from _misfits(value[name], kind, (*place, name))
-    for name, each in value.items():
-        if name in shape.optional and each is not None:
-            yield from _misfits(each, shape.optional[name], (*place, name))
+    for name, member in value.items():
+        if name in shape.optional and member is not None:
+            yield from _misfits(member, shape.optional[name], (*place, name))
         elif name not in shape.required and name not in shape.optional and not shape.is_open:
             yield Misfit("unknown", place, name=name)
 
@@ -177,13 +177,13 @@ def open_object(schema: Value, place: str = "") -> str | None:
         inner += [(f"{place}/anyOf/{index}", value) for index, value in enumerate(choices)]
     if isinstance(definitions, Mapping):
         inner += [(f"{place}/$defs/{name}", value) for name, value in definitions.items()]
-    return next((found for where, each in inner if (found := open_object(each, where)) is not None), None)
+    return next((found for where, nested in inner if (found := open_object(nested, where)) is not None), None)
 
 
 def _is_closed(schema: Mapping[str, Value]) -> bool:
     properties, required = schema.get("properties") or {}, schema.get("required") or []
     if not isinstance(properties, Mapping) or not isinstance(required, list):
         return False
-    names = {each for each in required if isinstance(each, str)}
-    is_exact = names == set(properties) and all(isinstance(each, str) for each in required)
+    names = {name for name in required if isinstance(name, str)}
+    is_exact = names == set(properties) and all(isinstance(name, str) for name in required)
     return is_exact and schema.get("additionalProperties") is False

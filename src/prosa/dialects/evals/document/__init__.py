@@ -35,9 +35,9 @@ def facts(model: SuiteModel) -> TestFacts:
     }
 
 
-def _case(model: SuiteModel, each: CaseModel) -> TestCase:
-    case = model.case(each)
-    shown: TestCase = {"name": each.name, "line": model.line(each), "input": case.input}
+def _case(model: SuiteModel, entry: CaseModel) -> TestCase:
+    case = model.case(entry)
+    shown: TestCase = {"name": entry.name, "line": model.line(entry), "input": case.input}
     if not isinstance(case.expect, Missing):
         shown["expect"] = case.expect
     if case.run is not None:

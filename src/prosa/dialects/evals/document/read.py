@@ -143,7 +143,7 @@ def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | N
             problems.append(found)
         return None
     if language not in LANGUAGES[name]:
-        known = ", ".join(f"`{each} {name}`" for each in LANGUAGES[name])
+        known = ", ".join(f"`{word} {name}`" for word in LANGUAGES[name])
         message = f"a block `{name}` cannot be written in {shown(language)}"
         problems.append(Problem("unknown-block", message, _info(document, fence), (f"write one of {known}",)))
         return None

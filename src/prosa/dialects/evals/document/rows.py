@@ -51,7 +51,7 @@ def _case(text: str, line: int, path: str) -> Case | RowProblem:
     if not isinstance(row, dict):
         return RowProblem(line, "a row is a JSON object with `input`, and `expect`, `run` or `grade`")
     if "input" not in row:
-        guess = next((each for each in row if nearest(each, ("input",))), None)
+        guess = next((key for key in row if nearest(key, ("input",))), None)
         return RowProblem(line, f"there is no `input`{f'; `{shown(guess)}` is none' if guess else ''}")
     wrong = next(_wrong(row), None)
     if wrong is not None:

@@ -31,35 +31,35 @@ def facts(model: EvalsModel) -> EvalsFacts:
         "repeat": model.repeat,
         "require": model.requirement.text,
         "models": list(model.models),
-        "evals": [_eval(model, each) for each in model.evals],
+        "evals": [_eval(model, case) for case in model.evals],
         "queries": [_query(model, query) for query in model.queries],
     }
 
 
-def _eval(model: EvalsModel, each: EvalModel) -> SkillCase:
+def _eval(model: EvalsModel, case: EvalModel) -> SkillCase:
     return {
-        "id": each.id or None,
-        "name": each.name,
-        "line": model.line(each.span),
-        "prompt": each.prompt,
-        "files": [name for name, _ in each.files],
+        "id": case.id or None,
+        "name": case.name,
+        "line": model.line(case.span),
+        "prompt": case.prompt,
+        "files": [name for name, _ in case.files],
         "decided": [
-            *(assertion.name for assertion in each.assertions),
-            *(expected.name for expected in each.workspace),
-            *members_of(each.run),
+            *(assertion.name for assertion in case.assertions),
+            *(expected.name for expected in case.workspace),
+            *members_of(case.run),
         ],
-        "graded": list(each.asked),
+        "graded": list(case.asked),
     }
 
 
-def _query(model: EvalsModel, each: TriggerModel) -> TriggerQuery:
-    line = model.line(each.span)
-    if not each.belongs:
-        return {"query": each.query, "should_trigger": each.should_trigger, "line": line}
+def _query(model: EvalsModel, query: TriggerModel) -> TriggerQuery:
+    line = model.line(query.span)
+    if not query.belongs:
+        return {"query": query.query, "should_trigger": query.should_trigger, "line": line}
     return {
-        "query": each.query,
-        "should_trigger": each.should_trigger,
-        "expected_skill": each.belongs,
+        "query": query.query,
+        "should_trigger": query.should_trigger,
+        "expected_skill": query.belongs,
         "line": line,
     }
 

@@ -84,8 +84,8 @@ class Asserted(Struct):
     def _record(self, record: Mapping) -> None:
         said = {entry.key.text: entry.value for entry in record}
         name = _text(said, "name") or _text(said, "id")
-        sentence = next((text for each in SENTENCES if (text := _text(said, each))), "")
-        words = {each: node for each, node in said.items() if each in _WORDS} or _typed(said)
+        sentence = next((text for word in SENTENCES if (text := _text(said, word))), "")
+        words = {word: node for word, node in said.items() if word in _WORDS} or _typed(said)
         if words and (slips := [*_misspelt(said, record)]):
             self.problems += slips
             return
@@ -106,12 +106,12 @@ class Asserted(Struct):
 
     def _decided(self, words: dict[str, Node], name: str, record: Mapping) -> None:
         """Take in what a rule decides, unless something is wrong with it."""
-        if any(each in words for each in FORMS):
+        if any(word in words for word in FORMS):
             self._about_workspace(name, record)
             return
-        plain = {ALIASES.get(each, each): to_value(node) for each, node in words.items()}
-        matchers = {each: value for each, value in plain.items() if each in MATCHERS}
-        run = {each: value for each, value in plain.items() if each in RUN}
+        plain = {ALIASES.get(word, word): to_value(node) for word, node in words.items()}
+        matchers = {word: value for word, value in plain.items() if word in MATCHERS}
+        run = {word: value for word, value in plain.items() if word in RUN}
         wrong = [*mistakes(matchers), *run_mistakes(run)]
         wrong += mistakes(plain[JSON]) if isinstance(plain.get(JSON), dict | list) else []
         self.problems += [_mistake(mistake, words, record) for mistake in wrong]
@@ -138,7 +138,7 @@ class Asserted(Struct):
     def _about_workspace(self, name: str, record: Mapping) -> None:
         """Take in what is expected of the workspace of an agent."""
         words = {entry.key.text: entry.value for entry in record if entry.key.text in (*_WORDS, *_BESIDE)}
-        plain = {ALIASES.get(each, _BESIDE.get(each, each)): to_value(node) for each, node in words.items()}
+        plain = {ALIASES.get(word, _BESIDE.get(word, word)): to_value(node) for word, node in words.items()}
         form = form_of(plain)
         wrong = list(workspace_mistakes(plain))
         self.problems += [_mistake(mistake, words, record) for mistake in wrong]
@@ -163,7 +163,7 @@ def _beside(words: dict[str, Node]) -> Iterator[tuple[str, Span]]:
 def _typed(said: dict[str, Node]) -> dict[str, Node]:
     """Return the word that a record names as its `type`, and its `value`."""
     kind = _text(said, _KIND).lower()
-    value = next((said[each] for each in _VALUE if each in said), None)
+    value = next((said[word] for word in _VALUE if word in said), None)
     if kind in VALID_JSON and value is None:
         return {JSON: Scalar(True, "true", said[_KIND].span)}
     return {kind: value} if kind in _WORDS and value is not None else {}
@@ -205,7 +205,7 @@ def _misspelt(said: dict[str, Node], record: Mapping) -> Iterator[Problem]:
 
 def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
     known = (*SENTENCES, "name", *_WORDS)
-    slip = next(((each, guess) for each in said if (guess := nearest(each, known))), None)
+    slip = next(((word, guess) for word in said if (guess := nearest(word, known))), None)
     entry = record.entry(slip[0]) if slip else None
     if slip is None or entry is None:
         note = f"it has a sentence as its `description`, or says how it is decided: {', '.join(_known())}"

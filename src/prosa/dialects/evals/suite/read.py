@@ -67,8 +67,8 @@ def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
 def _held(name: str, node: Node | None) -> Holds:
     if name in _NAMES:
         return _NAMES[name]
-    lists = [node.get(each) for each in LISTS] if isinstance(node, Mapping) else [node]
-    items = next((each.items for each in lists if isinstance(each, Sequence)), ())
+    lists = [node.get(key) for key in LISTS] if isinstance(node, Mapping) else [node]
+    items = next((listed.items for listed in lists if isinstance(listed, Sequence)), ())
     first = items[0] if items else None
     return "triggers" if isinstance(first, Mapping) and first.entry("should_trigger") is not None else "cases"
 
@@ -195,7 +195,7 @@ def _files(entry: Entry | None, problems: list[Problem]) -> tuple[tuple[str, str
     if not isinstance(entry.value, Sequence):
         problems.append(_bad_file(f"`files` is a list of paths, not {type_name(entry.value)}", entry.value.span))
         return ()
-    return tuple(each for item in entry.value.items for each in _file(item, problems))
+    return tuple(file for item in entry.value.items for file in _file(item, problems))
 
 
 def _file(item: Node, problems: list[Problem]) -> Iterator[tuple[str, str, Span]]:
@@ -220,13 +220,13 @@ def _bad_file(message: str, span: Span) -> Problem:
 
 def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:
     first: dict[str, Span] = {}
-    for each in model.evals:
-        if not each.id:
+    for case in model.evals:
+        if not case.id:
             continue
-        earlier = first.setdefault(each.id, each.span)
-        if earlier is not each.span:
-            message = f"two cases have the id `{shown(each.id)}`"
-            yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier, "the first one"),))
+        earlier = first.setdefault(case.id, case.span)
+        if earlier is not case.span:
+            message = f"two cases have the id `{shown(case.id)}`"
+            yield Problem("repeated-eval", message, case.span, (), (Annotation(earlier, "the first one"),))
 
 
 def _unjudged(items: Node | None) -> Iterator[Problem]:
@@ -264,7 +264,7 @@ def _triggers(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, 
     items: Node | None = top
     if isinstance(top, Mapping):
         named = top.entry("skill_name")
-        entry = next((found for each in LISTS if (found := top.entry(each)) is not None), None)
+        entry = next((found for key in LISTS if (found := top.entry(key)) is not None), None)
         items = entry.value if entry is not None else None
         if entry is None:
             problems.append(_no_requests(top, anchor))
@@ -285,7 +285,7 @@ def _triggers(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, 
 
 def _no_requests(top: Mapping, anchor: Span) -> Problem:
     entry, guess = next(
-        ((each, guess) for each in islice(top, MAX_SLIPS) if (guess := nearest(each.key.text, LISTS))), (None, None)
+        ((slip, guess) for slip in islice(top, MAX_SLIPS) if (guess := nearest(slip.key.text, LISTS))), (None, None)
     )
     if entry is None or guess is None:
         return _shapeless("triggers", "an object", anchor)
