@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ PEERS = ROOT / "tests" / "peers" / "node_modules"
 NODE = Path(sys.executable).with_name("node")
 INSPECTOR = PEERS / ".bin" / "mcp-inspector"
 CONFORMANCE = PEERS / ".bin" / "conformance"
+COMPILED = {"NODE_COMPILE_CACHE": str(PEERS / ".compiled")}
 BASELINE = Path(__file__).with_name("conformance.yaml")
 ATTEMPTS = 60
 TEXT = "This is a simple text response for testing."
@@ -52,10 +54,9 @@ def folder(tmp_path: Path) -> Path:
 
 def inspect(folder: Path, *words: str) -> dict:
     """What the inspector prints of one request; it starts the server itself."""
-    server = [sys.executable, "-m", "prosa", "mcp", str(folder)]
-    ran = subprocess.run(
-        [NODE, INSPECTOR, "--cli", *server, *words], env=environ(folder), capture_output=True, text=True, check=False
-    )
+    server = [warm.scripts(folder.parent / "bin") / "prosa", "mcp", str(folder)]
+    command, known = [NODE, INSPECTOR, "--cli", *server, *words], {**environ(folder), **COMPILED}
+    ran = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -89,7 +90,8 @@ def conformance(folder: Path, program: Path) -> subprocess.CompletedProcess[str]
     replies.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
     with over_http(folder, "--allow-run", "test_*", "--model", f"scripted:{replies}") as url:
         command = [NODE, program, "server", "--url", url, "--expected-failures", str(BASELINE)]
-        return subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=False)
+        known = {**os.environ, **COMPILED}
+        return subprocess.run(command, cwd=folder.parent, env=known, capture_output=True, text=True, check=False)
 
 
 def test_the_conformance_suite_finds_what_its_baseline_says(folder: Path):

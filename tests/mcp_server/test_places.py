@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from prosa.app.options import Options
 from prosa.app.trust import accept_agreement
 from prosa.mcp_server.tools import READ_TOOLS
+from tests.depth import DEEP
 from tests.mcp_server.folder import PROGRAM, served, write
 from tests.rules.literate import FOLDER, examples
 
@@ -71,11 +72,12 @@ def test_x23_no_tool_tells_where_the_folder_is(folder: Path):
 
 
 def test_x23_no_finding_of_any_rule_tells_where_the_folder_is(folder: Path):
-    """X4, X23. The first document of every example of every rule, as a text that is checked."""
+    """X4, X23. The first document of every example of every rule, as a text that is checked; in `make test` of the
+    first example of every rule."""
     texts = [
         (next(iter(each.documents.values())), next((flag[3:] for flag in each.flags if flag.startswith("as=")), None))
         for page in sorted(FOLDER.glob("*.md"))
-        for each in examples(page.read_text("utf-8"))
+        for each in [*examples(page.read_text("utf-8"))][: None if DEEP else 1]
     ]
     assert len(texts) > 200
 
