@@ -6,7 +6,7 @@ import pytest
 
 from prosa.data import Reading, read_yaml, to_value
 from prosa.data.limits import MAX_ALIAS_NODES, MAX_DEPTH, MAX_PROBLEMS
-from tests.work import is_quick
+from tests.work import PART, is_quick
 
 
 def found(reading: Reading, text: str, offset: int = 0) -> list[tuple[str, str]]:
@@ -166,23 +166,23 @@ def laughs() -> str:
 HOSTILE = {
     "billion laughs": laughs(),
     "merge chain": "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 25)),
-    "brackets": "[" * 100_000,
-    "braces": "{" * 100_000,
-    "dashes": "- " * 100_000,
-    "question marks": "? " * 100_000,
-    "colons": "a: " * 80_000,
-    "tags": "!" * 200_000,
-    "anchors": "&a " * 60_000,
-    "aliases": "- &a b\n" + "- *a\n" * 40_000,
-    "directives": "%a\n" * 60_000,
-    "quotes": '"' * 200_001,
-    "backslashes": '"' + "\\" * 200_001,
-    "lone surrogates": '"' + "\\ud800" * 30_000 + '"',
-    "zeros": "\x00" * 200_000,
-    "line separators": "a: x" + "\u2028" * 200_000,
-    "tabs": "\t" * 200_000,
-    "empty lines": "\n" * 200_000,
-    "duplicate keys": "a: 1\n" * 30_000,
+    "brackets": "[" * (100_000 // PART),
+    "braces": "{" * (100_000 // PART),
+    "dashes": "- " * (100_000 // PART),
+    "question marks": "? " * (100_000 // PART),
+    "colons": "a: " * (80_000 // PART),
+    "tags": "!" * (200_000 // PART),
+    "anchors": "&a " * (60_000 // PART),
+    "aliases": "- &a b\n" + "- *a\n" * (40_000 // PART),
+    "directives": "%a\n" * (60_000 // PART),
+    "quotes": '"' * (200_001 // PART),
+    "backslashes": '"' + "\\" * (200_001 // PART),
+    "lone surrogates": '"' + "\\ud800" * (30_000 // PART) + '"',
+    "zeros": "\x00" * (200_000 // PART),
+    "line separators": "a: x" + "\u2028" * (200_000 // PART),
+    "tabs": "\t" * (200_000 // PART),
+    "empty lines": "\n" * (200_000 // PART),
+    "duplicate keys": "a: 1\n" * (30_000 // PART),
     "every private character": "".join(map(chr, [*range(0xE000, 0xF900), *range(0xF0000, 0x10FFFE)]))
     + "\u2028 \\ud83d",
 }
@@ -190,8 +190,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_x9_hostile_yaml_is_read_in_linear_time(name: str) -> None:
-    reading = read_yaml(HOSTILE[name])
-    assert is_quick(lambda: read_yaml(HOSTILE[name]), 5)
+    readings: list[Reading] = []
+    assert is_quick(lambda: readings.append(read_yaml(HOSTILE[name])), 5 / PART)
+    reading = readings[0]
     assert len(reading.problems) <= MAX_PROBLEMS
     if reading.node is not None:
         assert len(repr(to_value(reading.node))) < 5_000_000

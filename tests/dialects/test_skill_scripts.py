@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.skill_md.scripts import MAX_REACHES, MAX_SCRIPT, language_of, reaches
 from tests import warm
-from tests.work import is_linear
+from tests.work import PART, is_linear
 
 PYTHON = """\
 import os, subprocess as sp
@@ -94,16 +94,16 @@ def test_x38_what_reaches_nothing_is_not_listed(path: str, text: str):
 
 
 HOSTILE = {
-    "unclosed": "(" * 100_000,
-    "signs": "-" * 200_000 + "1",
-    "a sum": "x = " + "+".join("1" * 100_000),
-    "a chain": "import os\nos" + ".a" * 100_000,
-    "calls": "f" + "()" * 100_000,
+    "unclosed": "(" * (100_000 // PART),
+    "signs": "-" * (200_000 // PART) + "1",
+    "a sum": "x = " + "+".join("1" * (100_000 // PART)),
+    "a chain": "import os\nos" + ".a" * (100_000 // PART),
+    "calls": "f" + "()" * (100_000 // PART),
     "else": "".join(f"{'if x' if not at else 'elif x'}: pass\n" for at in range(20_000)),
     "zero": "import os\0\nos.system('a')",
     "surrogates": "os.system('\ud800')\nimport os",
-    "many": "import os\n" + "os.system('a')\n" * 5_000,
-    "one line": "curl " * 100_000,
+    "many": "import os\n" + "os.system('a')\n" * (5_000 // PART),
+    "one line": "curl " * (100_000 // PART),
     "large": "# a\n" * (MAX_SCRIPT // 4) + "import requests\n",
 }
 

@@ -33,7 +33,7 @@ def placed(found: WalkResult | None) -> WalkResult | None:
     return replace(found, headings=headings, paragraphs=paragraphs)
 
 
-@settings(max_examples=examples(3000), deadline=None)
+@settings(max_examples=examples(3000, share=30), deadline=None)
 @given(text=TEXT, changes=st.lists(CHANGE, min_size=1, max_size=8))
 @example("# a\n\nx\n# b\n", [(5, 0, "```\n")])
 @example("# a\n\n- x\n\n# b\n\n[k]\n\n# c\n[k]: /u\n", [(6, 0, "y"), (17, 0, "[^1] [k][] "), (24, 9, "[l]")])
@@ -59,7 +59,7 @@ LINKED_TEXT = st.lists(st.one_of(SECTION, LINKED), min_size=1, max_size=12).map(
 LINKED_CHANGE = st.tuples(st.integers(0, 400), st.integers(0, 9), st.one_of(NEW, LINKED, st.sampled_from("éxü€$")))
 
 
-@settings(max_examples=examples(1500), deadline=None)
+@settings(max_examples=examples(1500, share=30), deadline=None)
 @given(text=LINKED_TEXT, changes=st.lists(LINKED_CHANGE, min_size=1, max_size=6))
 @example("# a\n[b](c)\n# d\nxxxxxxxxxxxx\n# e\n[f](g)\n", [(25, 2, "é")])
 @example("# a\n[b](c)\n# d\nxx\n# e\n[f](g)\n", [(15, 1, "é"), (16, 0, "y")])

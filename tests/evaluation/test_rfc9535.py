@@ -254,7 +254,7 @@ LOST = re.compile(r"(?:count|value)\(.*\?.*,")
 
 
 @given(queries, documents)
-@settings(max_examples=examples(2_000))
+@settings(max_examples=examples(2_000, share=25))
 def test_x28_queries_find_what_another_library_finds(query: str, document: Any):
     """X28. The same values at the same places in the same order."""
     from jsonpath_rfc9535 import JSONPathSyntaxError

@@ -375,4 +375,4 @@ def test_x27_the_requests_of_a_recording_have_a_limit():
 
     (*_, last) = work(1_500)
     assert re.fullmatch(r"call \d+: the requests up to here have more than [\d,]+ characters together", last.message)
-    assert is_linear(work, 400, 3_200)
+    assert is_linear(work, 400, 3_200, part=1)

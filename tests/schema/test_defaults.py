@@ -87,8 +87,9 @@ def test_x13_many_defaults_inside_one_another_end() -> None:
     names = [f"p{number}" for number in range(30)]
     node: dict[str, Any] = {"properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
     schema = {"$ref": "#/$defs/node", "$defs": {"node": node, **{name: {"default": {}, **node} for name in names}}}
-    assert set(fill_defaults(schema, {})) == set(names)
-    assert is_quick(lambda: fill_defaults(schema, {}), 5)
+    filled: list[Any] = []
+    assert is_quick(lambda: filled.append(fill_defaults(schema, {})), 5)
+    assert set(filled[0]) == set(names)
 
 
 def test_x13_endless_values_are_left_alone() -> None:

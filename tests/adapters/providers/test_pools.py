@@ -19,6 +19,7 @@ from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.adapters.providers.transport import POOL_SIZE, Pools
 from prosa.runtime.errors import ProviderError
 from tests.adapters.providers.asking import KEY, request
+from tests.depth import examples
 from tests.model_server.server import ModelServer
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
@@ -91,7 +92,9 @@ ENDS = st.fixed_dictionaries(
 
 
 @given(calls=st.lists(st.tuples(ENDS, st.booleans(), st.integers(0, 40)), min_size=1, max_size=6))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(40, share=4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_x9_however_calls_end_their_places_are_free_again(
     model_server: ModelServer, calls: list[tuple[dict[str, Any], bool, int]]
 ) -> None:

@@ -12,7 +12,7 @@ from prosa.dialects.dialect import FormatOptions
 from prosa.source import apply_edits
 from tests.depth import examples
 from tests.dialects.ymj.records import BODY, HEADER, diagnostics, facts, found, read, record
-from tests.work import is_quick
+from tests.work import PART, is_quick
 
 PIECES = st.sampled_from([
     "---", "\n", "\r\n", "\r", "```", "~~~", "json", " ", "{", "}", '"', ":", ",", "[", "]", "doc_summary: ", "kind: a",
@@ -69,7 +69,7 @@ def test_x2_spans_of_header_and_footer_hold_what_they_say():
     spans(model.footer.node, text, 0)
 
 
-N = 20_000
+N = 20_000 // PART
 HOSTILE = {
     "fence lines": record(body="```\n" * N),
     "openings": record(body="```json\n" * N),
@@ -102,4 +102,4 @@ def test_y31_work_is_linear(text: str):
         ymj.facts(read(text))
         ymj.format_edits(read(text), FormatOptions(rehash=True))
 
-    assert is_quick(work, 6.0)
+    assert is_quick(work, 6.0 / PART)

@@ -16,7 +16,7 @@ from prosa.graph.layout.box import place_labels
 from prosa.graph.layout.multilevel import coarsen, network, repulsion
 from prosa.graph.selection import GraphFilter, select
 from prosa.render.graph.scene import ALL_LABELS, scene
-from tests.depth import examples
+from tests.depth import DEEP, examples
 from tests.render.graph.corpora import corpus
 from tests.work import is_linear
 
@@ -75,7 +75,7 @@ def test_up_to_a_few_hundred_nodes_every_one_has_a_label_and_nothing_covers_it(c
 
 
 def test_beyond_that_the_best_linked_have_labels_and_no_two_labels_overlap():
-    nodes, edges = corpus(600)
+    nodes, edges = corpus(600 if DEEP else ALL_LABELS + 50)
     marks = scene(select(nodes, edges, GraphFilter())).marks
     by_links = sorted(marks, key=lambda mark: -mark.around)
     assert all(mark.label_box for mark in by_links[: ALL_LABELS // 2])
@@ -84,8 +84,9 @@ def test_beyond_that_the_best_linked_have_labels_and_no_two_labels_overlap():
 
 
 def test_work_grows_with_the_documents():
-    chosen = {count: select(*corpus(count), GraphFilter()) for count in (100, 400)}
-    assert is_linear(lambda count: scene(chosen[count]), 100, 400, part=1)
+    sizes = (100, 400) if DEEP else (40, 160)
+    chosen = {count: select(*corpus(count), GraphFilter()) for count in sizes}
+    assert is_linear(lambda count: scene(chosen[count]), *sizes, part=1)
 
 
 def test_connected_documents_lie_closer_than_others():

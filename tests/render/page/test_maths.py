@@ -14,7 +14,7 @@ from prosa.render.page.clean import safe_html
 from prosa.source import SourceText
 from tests.render.page.elements import Tree, tree
 from tests.render.page.sample import seen
-from tests.work import is_quick
+from tests.work import PART, is_quick
 
 MATRIX = "\\begin{bmatrix} 1 & 2 \\\\ 3 & 4 \\end{bmatrix}"
 
@@ -173,6 +173,6 @@ def test_joining_keeps_every_offset_and_no_text_breaks_a_page(text: str):
     "sign", ["$", "$$", "$a$", "$$\n", "$$\na\n", "> $$\n", "$a_{1}$", "${", "$\\", "- $$\n", "$$\n# a\n"]
 )
 def test_x2_mathematics_is_found_in_linear_time(sign: str):
-    text = sign * 20_000
-    assert is_quick(lambda: parse(SourceText(f"[a](b)\n{text}")).links, 3)
-    assert is_quick(lambda: safe_html(text), 6)
+    text = sign * (20_000 // PART)
+    assert is_quick(lambda: parse(SourceText(f"[a](b)\n{text}")).links, 3 / PART)
+    assert is_quick(lambda: safe_html(text), 6 / PART)
