@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Collection, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from zlib import adler32, crc32
@@ -76,6 +77,12 @@ def code_mark() -> str:
             parts.append(_stamp(spec.origin, os.stat(spec.origin)))
     text = "\n".join(parts).encode("utf-8", "surrogateescape")
     return f"{prosa.__version__} {len(text)} {crc32(text):08x}{adler32(text):08x}"
+
+
+@cache
+def running_mark() -> str:
+    """Return the mark of the code that this process runs, which is not what is installed while it runs."""
+    return code_mark()
 
 
 def _installed(package: str) -> list[str]:

@@ -286,8 +286,11 @@ def remove(path: Path) -> None:
 def remove_older(path: Path) -> None:
     """Remove indexes of the same corpus that older versions left behind."""
     corpus, _, version = path.stem.rpartition("-v")
+    names = [name for name in _names_in(path.parent) if name.startswith(f"{corpus}-v")]
     for number in range(1, int(version)):
         older = path.with_name(f"{corpus}-v{number}{path.suffix}")
+        if not any(name.startswith(older.name) for name in names):
+            continue
         with contextlib.suppress(OSError):
             remove(older)
             remove_unfinished(older)
@@ -295,6 +298,15 @@ def remove_older(path: Path) -> None:
 
 def remove_unfinished(path: Path) -> None:
     """Remove the remains of an index whose build was killed."""
-    for file in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
-        with contextlib.suppress(OSError):
-            remove(file)
+    for name in _names_in(path.parent):
+        if name.startswith(f"{path.name}.") and name.endswith(UNFINISHED):
+            with contextlib.suppress(OSError):
+                remove(path.with_name(name))
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Return the names in a folder; none where there is no such folder."""
+    try:
+        return [file.name for file in folder.iterdir()]
+    except OSError:
+        return []

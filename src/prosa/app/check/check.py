@@ -188,10 +188,10 @@ def _stamps(files: Files, texts: Collection[Path]) -> FileStamps | None:
 def _store(environ: Mapping[str, str]) -> ResultStore | None:
     """Return the cache; None where there is no private place for one."""
     from prosa.adapters.files.result_store import ResultStore
-    from prosa.adapters.files.stamps import code_mark
+    from prosa.adapters.files.stamps import running_mark
 
     try:
-        return ResultStore(cache_dir(environ), code_mark(), int(time.time()) // _DAY)
+        return ResultStore(cache_dir(environ), running_mark(), int(time.time()) // _DAY)
     except OSError:
         return None
 

@@ -19,7 +19,7 @@ from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root,
 from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.read import real_path
 from prosa.adapters.files.scan import scan, stamp_of
-from prosa.adapters.files.stamps import code_mark
+from prosa.adapters.files.stamps import running_mark
 from prosa.adapters.processes import Pool, worker_count
 from prosa.adapters.sqlite import Index
 from prosa.adapters.sqlite.opening import DAMAGE, index_path, is_damage, open_reader, unusable
@@ -202,7 +202,7 @@ def known_no_metas(root: Path, environ: Mapping[str, str], settings: Settings) -
 def _mark(settings: Settings | None) -> str:
     """Return what the rows of an index depend on besides documents."""
     relations = settings.relations if settings else ()
-    return f"{code_mark()} {relations}" if relations else code_mark()
+    return f"{running_mark()} {relations}" if relations else running_mark()
 
 
 def _workers(jobs: int | None) -> Workers | None:
