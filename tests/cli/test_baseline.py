@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.app.check.baseline import open_baseline
+from prosa.cli.main import main
 from prosa.rules.baseline import BaselineError, baseline_text, count, entries_of, read_baseline, split
 from prosa.rules.engine import check_text
 from prosa.source import FileProblem, SourceText
 from tests import warm
+from tests.cli.desk import desk
 
 OLD = "# A\n\nSee [x](x.md).\n\nSee [y](y.md) and [y](y.md).\n"
 
@@ -32,8 +35,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def prosa(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "prosa", "check", "--no-cache", *arguments]
-    return warm.run(command, cwd=folder, capture_output=True, text=True)
+    at = desk(environ=os.environ)
+    with chdir(folder):
+        status = main(["check", "--no-cache", *arguments], at.console)
+    return subprocess.CompletedProcess(arguments, status, at.out, at.err)
 
 
 def written(folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -64,16 +65,26 @@ WITHOUT |= {"demo", "view", "login", "logout"}
 """Commands that take no path which has to be there."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a document of each kind, which the tests copy."""
+    place = tmp_path_factory.mktemp("made")
     calls = ("program triage", "test triage", "chat talk", "mda report", "skill refunds", "ymj ticket --profile ticket")
-    for call in calls:
-        assert main(["new", *call.split()], desk().console) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        for call in calls:
+            assert main(["new", *call.split()], desk().console) == 0
     for name in ("input.json", "replies.jsonl", "rows.jsonl", "rows.sqlite"):
-        Path(name).write_text("{}")
+        (place / name).write_text("{}")
     for name in ("docs", "tapes"):
-        Path(name).mkdir()
+        (place / name).mkdir()
+    return place
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

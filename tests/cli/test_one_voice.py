@@ -55,10 +55,11 @@ def tree(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda each: each.name)
 def test_a_flag_without_its_last_letter_is_two_lines_that_name_it(command: Command):
+    parser = parser_of(command)
     for action in flags_of(command):
         for flag in action.option_strings:
             wrong = flag[:-1]
-            if len(flag) < 7 or parser_of(command).has_flag(wrong):
+            if len(flag) < 7 or parser.has_flag(wrong):
                 continue
             at = desk()
             assert main([command.name, wrong], at.console) == 2

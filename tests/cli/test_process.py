@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.cli.programs import program, script
 from tests.cli.test_startup import agreed
 
@@ -108,5 +109,5 @@ def test_lw3_a_command_has_closed_what_it_opened_when_it_returns(argv: tuple[str
     home = str(agreed(corpus))
     environ = os.environ | {"HOME": home, "PROSA_CACHE_DIR": str(corpus / "cache")}
     code = HELD.format(argv=[places.get(each, each) for each in argv])
-    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    done = warm.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "0 []"

@@ -13,6 +13,7 @@ import pytest
 from prosa.cli.markdownlang import main as markdownlang
 from tests.cli.desk import desk
 from tests.cli.programs import program, prosa, script, user
+from tests.depth import DEEP
 
 CANARY = "HUNTER2"
 TEXT = f"machine example.org login bob password {CANARY}\n"
@@ -135,8 +136,17 @@ def said(base: Path, root: Path, argv: tuple[str, ...], canary: Path) -> tuple[s
     return at.out + at.err + built, watch.found, status
 
 
-@pytest.mark.parametrize("reach", REACHES)
-@pytest.mark.parametrize("argv", COMMANDS, ids=" ".join)
+GRID = [
+    (argv, reach)
+    for at, argv in enumerate(COMMANDS)
+    for number, reach in enumerate(REACHES)
+    if DEEP or (at + number) % 2 == 0
+]
+"""Every command with two of the four ways out, and every way with half of the commands; all with all in
+`make test-deep`."""
+
+
+@pytest.mark.parametrize(("argv", "reach"), GRID, ids=lambda each: each if isinstance(each, str) else " ".join(each))
 def test_x5_no_command_opens_or_quotes_what_lies_outside(argv: tuple[str, ...], reach: str, tmp_path: Path):
     canary = outside(tmp_path, TEXT)
     text, opened, status = said(tmp_path, project(tmp_path, canary, reach), argv, canary)

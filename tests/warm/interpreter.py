@@ -90,6 +90,7 @@ def serve(control: int, listening: str) -> NoReturn:
 
     for name in (*SCRIPTS.values(), *IMPORTED, *(command.module for command in (*COMMANDS, *HIDDEN))):
         importlib.import_module(name)
+    importlib.import_module("prosa.adapters.files.stamps").running_mark()
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in what is forked"
     _forget_own_path()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -63,6 +63,11 @@ def command(*more: str) -> list[str]:
     return [sys.executable, "-m", "prosa", "serve", "site", "--port", "0", *more]
 
 
+def forked(folder: Path, *more: str) -> list[str]:
+    """The same as a shell starts it."""
+    return [str(warm.scripts(folder / "bin") / "prosa"), *command(*more)[3:]]
+
+
 Start = Callable[[], "subprocess.Popen[str]"]
 
 
@@ -93,7 +98,7 @@ def asked(url: str, method: str, path: str, **headers: str) -> tuple[int, str]:
 
 def test_an_application_answers_below_api_with_its_whole_path(folder: Path):
     """H11. It hears of the beginning and of the end, and the guard stands before it too."""
-    with served(command("--api", "api.py:app"), os.environ, folder) as url:
+    with served(forked(folder, "--api", "api.py:app"), os.environ, folder) as url:
         assert asked(url, "POST", "/api/x/y") == (202, "/api/x/y POST ['up']")
         assert asked(url, "GET", "/apis")[0] == 404
         assert asked(url, "GET", "/")[1].startswith("---\nid: a\n")
@@ -103,7 +108,7 @@ def test_an_application_answers_below_api_with_its_whole_path(folder: Path):
 
 
 def test_an_application_without_a_life_of_its_own_is_served(folder: Path):
-    with served(command("--api", "api.py:plain"), os.environ, folder) as url:
+    with served(forked(folder, "--api", "api.py:plain"), os.environ, folder) as url:
         assert asked(url, "GET", "/api") == (200, "plain")
 
 
@@ -172,7 +177,7 @@ def test_a_signal_ends_it_well(started: Start, number: int):
 
 
 def test_the_log_is_where_the_user_wants_it(folder: Path):
-    with served(command("--access-log", "requests.log"), os.environ, folder) as url:
+    with served(forked(folder, "--access-log", "requests.log"), os.environ, folder) as url:
         asked(url, "GET", "/?q=private")
     line = (folder / "requests.log").read_text()
     assert '"path": "/"' in line and "private" not in line
@@ -228,7 +233,9 @@ def test_lines_that_cannot_be_written_are_counted():
 
 def test_below_a_path_the_application_is_found_with_and_without_it(folder: Path):
     """H11. A URL of an action begins at the root of the host; a proxy may pass the path on."""
-    with served(command("--api", "api.py:app", "--base-url", "http://127.0.0.1/notes"), os.environ, folder) as url:
+    with served(
+        forked(folder, "--api", "api.py:app", "--base-url", "http://127.0.0.1/notes"), os.environ, folder
+    ) as url:
         assert asked(url, "GET", "/api/x")[1].startswith("/api/x GET")
         assert asked(url, "GET", "/notes/api/x")[1].startswith("/api/x GET")
         assert asked(url, "GET", "/notes/")[1].startswith("---\nid: a\n")
@@ -241,7 +248,7 @@ def test_x8_a_closed_site_gets_the_token_of_a_call_once_it_asks(folder: Path, ca
     action = "actions:\n  - {id: a.get, method: GET, url: /api/x, auth: {type: none}}\n"
     (folder / "site" / "index.md").write_text(f"---\nid: a\ntype: page\ntitle: A\n{action}---\n# A\n")
     environ = {**os.environ, "TOKEN": "open-sesame-please"}
-    closed = command("--api", "api.py:plain", "--include-private", "--token-env", "TOKEN")
+    closed = forked(folder, "--api", "api.py:plain", "--include-private", "--token-env", "TOKEN")
     with served(closed, environ, folder) as url, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOKEN", "open-sesame-please")
         words = ["call", f"{url}/", "a.get", "--token-env", "TOKEN", "--dry-run"]

@@ -19,6 +19,7 @@ from prosa.app.corpus.open import open_corpus
 from prosa.cli.commands import COMMANDS
 from prosa.cli.complete import candidates
 from prosa.cli.main import main
+from tests import warm
 from tests.cli.desk import desk
 from tests.depth import examples
 from tests.house.tree import ROOT
@@ -131,7 +132,7 @@ def test_a_hidden_command_is_in_no_help():
 
 
 def environ(folder: Path) -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{warm.scripts(folder.parent / 'bin')}{os.pathsep}{os.environ['PATH']}"
     home = {"HOME": str(folder.parent), "PROSA_CACHE_DIR": str(folder.parent / "cache"), "TERM": "dumb"}
     return {"PATH": path, "PYTHONPATH": str(ROOT / "src"), **home}
 
@@ -147,10 +148,11 @@ def test_the_shells_that_are_required_are_there():
 
 def typed(folder: Path, command: list[str], start: str, line: str, echo: str) -> str:
     """What an interactive shell makes of a line with a Tab at its end: it is printed by the shell itself."""
+    own = environ(folder)
     child, descriptor = pty.fork()
     if child == 0:
         os.chdir(folder)
-        os.execve(command[0], command, environ(folder))
+        os.execve(command[0], command, own)
     try:
         return _dialogue(descriptor, start, line, echo)
     finally:
@@ -198,9 +200,10 @@ def test_bash_completes(folder: Path, line: str, wanted: str):
 
 
 @lines_for("zsh")
-def test_zsh_completes(folder: Path, line: str, wanted: str):
+def test_zsh_completes(folder: Path, line: str, wanted: str, tmp_path_factory: pytest.TempPathFactory):
     command = [THERE["zsh"], "-f", "-i"]
-    start = "PS1='> '; bindkey -e; autoload -U compinit; compinit -u -D; source <(prosa completion zsh)"
+    found = tmp_path_factory.getbasetemp() / "zcompdump"  # what is there to complete, which zsh looks for once
+    start = f"PS1='> '; bindkey -e; autoload -U compinit; compinit -u -d {found}; source <(prosa completion zsh)"
     found = typed(folder, command, start, line, "echo")
     assert found == wanted.rstrip("/")  # zsh takes the slash away when the line goes on elsewhere
 
