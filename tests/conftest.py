@@ -54,6 +54,7 @@ embedded.remember()  # before the home of these tests takes the place of the use
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")
 os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
 os.environ.pop("XDG_DATA_HOME", None)
+os.environ.setdefault("LANGUAGE", "C")  # each parser of a command looks for translations three times
 lend_compiled(Path(_HOME, ".cache", "prosa"), if_there=True)
 
 # Processes that tests start take both packages from where the tests themselves do: from this tree, or, with

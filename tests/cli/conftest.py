@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.programs import program
-from tests.cli.services import NAMES, Service
-from tests.model_server import messages
+from tests.cli.services import NAMES, Service, service_at
 from tests.model_server.fixture import model_server
 from tests.model_server.server import ModelServer
 
@@ -24,6 +23,4 @@ def count(tmp_path: Path) -> Path:
 @pytest.fixture(params=NAMES)
 def service(request: pytest.FixtureRequest, model_server: ModelServer) -> Service:
     """Each service in turn: what a scenario is about goes the same way with all of them."""
-    if request.param == "anthropic":
-        messages._types()  # takes seconds once: not while a request waits for its answer
-    return Service(request.param, model_server)
+    return service_at(request.param, model_server)

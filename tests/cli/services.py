@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.cli.desk import Desk
 from tests.cli.programs import prosa, user
+from tests.model_server import messages
 from tests.model_server.connection import Request
 from tests.model_server.server import ModelServer
 
@@ -54,6 +55,13 @@ class Service:
     def sent(self) -> list[dict[str, Any]]:
         """What it was sent: messages, tools, the schema of the answer, whether it streams; one for each request."""
         return [_plain(each) for each in self.server.requests if each.kind not in {"models", "other"}]
+
+
+def service_at(name: str, server: ModelServer) -> Service:
+    """One of `NAMES` that can answer at once."""
+    if name == "anthropic":
+        messages._types()  # takes seconds once: not while a request waits for its answer
+    return Service(name, server)
 
 
 def _plain(request: Request) -> dict[str, Any]:

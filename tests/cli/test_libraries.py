@@ -229,8 +229,9 @@ def test_a_stand_in_that_is_called_during_the_imports_asks_the_module_itself():
 
 def test_a_language_server_loads_no_openssl():
     code = (
-        "import json, sys; from prosa.cli.libraries import load_event_loop, load_libraries; load_libraries(); "
-        "load_event_loop(); import prosa.lsp.server; late = ['ssl', 'hashlib', 'statistics']; "
+        "import json, sys; from prosa.cli.libraries import load_event_loop, load_libraries, load_protocol; "
+        "load_libraries(); load_event_loop(); load_protocol(); import prosa.lsp.server; "
+        "late = ['ssl', 'hashlib', 'statistics']; "
         "loaded = [each for each in late if each in sys.modules]; import asyncio; "
         "print(json.dumps([loaded, asyncio.base_events.ssl.SSLContext is __import__('ssl').SSLContext]))"
     )

@@ -8,15 +8,31 @@ import socket
 import sys
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 from tests.adapters.mcp.support import ODD
 from tests.cli.programs import asked, configured, events_in, nested, program, prosa, summary_in, user
-from tests.cli.services import Service
+from tests.cli.services import NAMES, Service, service_at
+from tests.depth import DEEP
 from tests.model_server.server import ModelServer
 
 # ---- the request ----
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try a scenario at two of the four services, and each service with half of the scenarios; in `make test-deep`
+    all of them at all."""
+    if "service" in metafunc.fixturenames:
+        first = crc32(metafunc.function.__name__.encode()) % 2
+        metafunc.parametrize("service", NAMES if DEEP else NAMES[first::2], indirect=True)
+
+
+@pytest.fixture
+def service(request: pytest.FixtureRequest, model_server: ModelServer) -> Service:
+    """A service, as above."""
+    return service_at(request.param, model_server)
 
 
 def test_l11_lw7_the_request_is_the_one_of_the_specification(count: Path, model_server: ModelServer):
@@ -220,7 +236,10 @@ def odd(name: str, **arguments: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("size", "words"),
-    [(50_000_000, "larger than 16 MiB"), (3_000_000, "the whole result has 3000000 bytes, and only the first")],
+    [
+        (50_000_000 if DEEP else 20_000_000, "larger than 16 MiB"),
+        (3_000_000, "the whole result has 3000000 bytes, and only the first"),
+    ],
 )
 def test_x9_x18_a_huge_tool_result_is_cut_or_dropped_and_the_model_is_told(
     size: int, words: str, tmp_path: Path, model_server: ModelServer

@@ -20,7 +20,7 @@ from prosa.source import LineIndex
 from tests import depth
 from tests.api.test_doors import written
 from tests.lsp.editor import FULL, PULLING, Editor, inside
-from tests.rules.literate import examples, pages
+from tests.rules.literate import examples, page_of_each_family, pages
 
 SEVERITIES = {"error": 1, "warning": 2, "info": 3, "hint": 4}
 
@@ -72,7 +72,7 @@ def wait_for(editor: Editor, uri: str, wanted: list[Any], version: int | None = 
         assert found == wanted
 
 
-@pytest.mark.parametrize("page", pages()[:: 6 if depth.DEEP else 18], ids=lambda each: each.stem)
+@pytest.mark.parametrize("page", pages()[::6] if depth.DEEP else page_of_each_family(2), ids=lambda each: each.stem)
 def test_x30_the_examples_of_rules_are_told_as_a_check_finds_them(
     page: Path, tmp_path: Path, environ: Mapping[str, str]
 ):

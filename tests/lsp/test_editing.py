@@ -17,7 +17,7 @@ from tests.api.test_doors import written
 from tests.cli.desk import desk
 from tests.depth import DEEP
 from tests.lsp.editor import Editor, inside
-from tests.rules.literate import examples, pages
+from tests.rules.literate import examples, page_of_each_family, pages
 
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 9999, "character": 0}}
 
@@ -49,7 +49,7 @@ def actions(editor: Editor, uri: str, where: object = WHOLE, **context: object) 
     return editor.ask("textDocument/codeAction", params)
 
 
-@pytest.mark.parametrize("page", pages()[1 :: 6 if DEEP else 18], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", pages()[1::6] if DEEP else page_of_each_family(1), ids=lambda page: page.stem)
 def test_x30_actions_of_the_examples_of_rules(page: Path, tmp_path: Path, environ: Mapping[str, str]):
     """X30. Every fix is offered; what is preferred needs no thought; after a comment the diagnostic is gone, the others
     stay, and the rest of the file is what it was; all safe fixes together make what `check --fix` writes."""

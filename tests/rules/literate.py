@@ -29,6 +29,7 @@ from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
 from prosa.rules.policy import Profile, specification
 from prosa.rules.project import nav_diagnostics, project_diagnostics, schema_diagnostics
+from prosa.rules.registry import rule_named
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 from prosa.source.credentials import masked
 
@@ -136,6 +137,14 @@ class MemoryFiles(Struct, frozen=True):
 
 def pages() -> list[Path]:
     return sorted(FOLDER.glob("*.md"))
+
+
+def page_of_each_family(number: int) -> list[Path]:
+    """One page of each family of rules, the one with a number: for tests that take too long over all pages."""
+    families: dict[str, list[Path]] = {}
+    for page in pages():
+        families.setdefault(rule_named(page.stem).code[:2], []).append(page)
+    return [each[number % len(each)] for each in families.values()]
 
 
 def examples(text: str) -> Iterator[Example]:

@@ -194,6 +194,18 @@ def cold(folder: Path, files: Files, **options: Any) -> Iterator[Served]:
         yield served
 
 
+def again(served: Served, *, token: str = "", closed: bool = False) -> Served:
+    """The same site for others to ask: with sessions, limits and notes of their own."""
+    return _asked_about(served.root, served.site, Web(served.site, Sessions(token), "", "", closed), None)
+
+
+def _asked_about(root: Path, site: LiveSite, web: Web, guard: Guard | None) -> Served:
+    served = Served(root, site, SiteApp(web, guard or Guard((HOST,))))
+    served.app.log = AccessLog(served.lines.append)
+    served.app.fault = served.faults.append
+    return served
+
+
 @contextmanager
 def serving(
     folder: Path,
@@ -217,10 +229,7 @@ def serving(
     own = {"PROSA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder), **(environ or {})}
     chosen = SiteOptions(**{"name": "Harbour", "private": closed, **options})
     site = LiveSite(root.resolve(), chosen, own, Settings(), 10 * 2**20)
-    web = Web(site, Sessions(token), prefix, origin, closed)
-    served = Served(root, site, SiteApp(web, guard or Guard((HOST,))))
-    served.app.log = AccessLog(served.lines.append)
-    served.app.fault = served.faults.append
+    served = _asked_about(root, site, Web(site, Sessions(token), prefix, origin, closed), guard)
     try:
         if start:
             site.start()

@@ -46,8 +46,8 @@ URLS = (
 
 
 @pytest.fixture
-def closed(serve: Serve) -> Served:
-    return serve(FILES, token=TOKEN, closed=True)
+def closed(look: Serve) -> Served:
+    return look(FILES, token=TOKEN, closed=True)
 
 
 def test_x23_nobody_sees_anything_without_the_token(closed: Served) -> None:
@@ -65,9 +65,9 @@ def test_x23_nobody_sees_anything_without_the_token(closed: Served) -> None:
 
 @pytest.mark.parametrize("path", ["/mdh/sign-inx", "/mdh/sign-in/x", "/mdh/sign-outx", "/mdh/sign-out/"])
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/markdown"])
-def test_h3_what_begins_like_signing_in_is_as_any_other_name(serve: Serve, path: str, accept: str) -> None:
+def test_h3_what_begins_like_signing_in_is_as_any_other_name(look: Serve, path: str, accept: str) -> None:
     """H3. Nothing is there, in the same words as below `/mdh/` everywhere else."""
-    served = serve(FILES)
+    served = look(FILES)
     said, other = served.get(path, accept), served.get("/mdh/other", accept)
     assert (said.status, said.kind) == (404, other.kind)
     assert said.text.replace(path, "/mdh/other") == other.text

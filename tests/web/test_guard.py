@@ -13,8 +13,8 @@ from tests.web.conftest import Serve
 
 
 @pytest.fixture
-def site(serve: Serve) -> Served:
-    return serve({"a.md": "# A\n", "p.png": b"x"})
+def site(look: Serve) -> Served:
+    return look({"a.md": "# A\n", "p.png": b"x"})
 
 
 @pytest.mark.parametrize(

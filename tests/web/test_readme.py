@@ -25,8 +25,8 @@ FILES: Files = {
 
 
 @pytest.fixture(params=[False, True], ids=["ready", "building"])
-def served(request: pytest.FixtureRequest, serve: Serve) -> Served:
-    return serve(FILES, building=request.param)
+def served(request: pytest.FixtureRequest, serve: Serve, look: Serve) -> Served:
+    return serve(FILES, building=True) if request.param else look(FILES)
 
 
 @pytest.mark.parametrize(
