@@ -91,6 +91,7 @@ class _PagesBelow:
 
     def __init__(self, root: Path) -> None:
         self._root = os.fspath(root)
+        self._last = self._root
 
     @cached_property
     def _folders(self) -> list[str]:
@@ -109,12 +110,11 @@ class _PagesBelow:
         below = normpath(path).lstrip("/")
         if below.startswith("../") or below == "..":
             return False
-        if os.path.lexists(os.path.join(self._root, below)):  # noqa: PTH118 - the texts of thousands of folders
-            return True
-        return not self._folders or any(
-            os.path.lexists(os.path.join(folder, below))  # noqa: PTH118
-            for folder in self._folders
-        )
+        for folder in (self._root, self._last, *self._folders):  # most pages are beside the one before
+            if os.path.lexists(os.path.join(folder, below)):  # noqa: PTH118 - the texts of thousands of folders
+                self._last = folder
+                return True
+        return not self._folders
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
