@@ -194,9 +194,9 @@ def cold(folder: Path, files: Files, **options: Any) -> Iterator[Served]:
         yield served
 
 
-def again(served: Served, *, token: str = "", closed: bool = False) -> Served:
+def again(served: Served, *, token: str = "", closed: bool = False, prefix: str = "", origin: str = "") -> Served:
     """The same site for others to ask: with sessions, limits and notes of their own."""
-    return _asked_about(served.root, served.site, Web(served.site, Sessions(token), "", "", closed), None)
+    return _asked_about(served.root, served.site, Web(served.site, Sessions(token), prefix, origin, closed), None)
 
 
 def _asked_about(root: Path, site: LiveSite, web: Web, guard: Guard | None) -> Served:

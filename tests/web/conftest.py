@@ -43,8 +43,8 @@ def look(standing: Standing) -> Iterator[Serve]:
     """Serves files as `serve` does, by a site that others have looked at; they must not be changed."""
     with ExitStack() as stack:
 
-        def looked(files: Files, *, token: str = "", closed: bool = False) -> Served:
-            found = again(standing.over(files, closed=closed), token=token, closed=closed)
+        def looked(files: Files, *, closed: bool = False, **options: str) -> Served:
+            found = again(standing.over(files, closed=closed), closed=closed, **options)
             stack.callback(found.runner.close)
             return found
 

@@ -75,9 +75,9 @@ def test_ha1_h6_the_index_says_what_the_nodes_say(serve: Serve, layout: str) -> 
         assert {name: json[name] for name in ("id", "type", "title", "md_url")} == each
 
 
-def test_h7_ha1_every_node_is_found_from_the_root(serve: Serve) -> None:
+def test_h7_ha1_every_node_is_found_from_the_root(look: Serve) -> None:
     """H7, HA1, HA2, H1, H21. By links in Markdown, and from a README by what it `contains`; none leads nowhere."""
-    site = serve(FOLDER)
+    site = look(FOLDER)
     nodes = site.get("/mdh/nodes.json").json["nodes"]  # two of which have one id
     seen, waiting = set[str](), ["/"]
     while waiting:
@@ -102,9 +102,9 @@ def test_h7_ha1_every_node_is_found_from_the_root(serve: Serve) -> None:
     assert [url for url in overview if site.get(url).status != 200] == []
 
 
-def test_h6_the_site_map_is_xml_with_every_node(serve: Serve) -> None:
+def test_h6_the_site_map_is_xml_with_every_node(look: Serve) -> None:
     """H6. Its addresses are absolute, and nothing in a name breaks it."""
-    site = serve(FOLDER, origin="https://harbour.example")
+    site = look(FOLDER, origin="https://harbour.example")
     tree = ElementTree.fromstring(site.get("/sitemap.xml").body)
     places = [each.text or "" for each in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
     assert all(place.startswith("https://harbour.example/") for place in places)
@@ -113,9 +113,9 @@ def test_h6_the_site_map_is_xml_with_every_node(serve: Serve) -> None:
     assert "Sitemap: https://harbour.example/sitemap.xml" in site.get("/robots.txt").text
 
 
-def test_ha1_the_index_of_actions(serve: Serve) -> None:
+def test_ha1_the_index_of_actions(look: Serve) -> None:
     """HA1. Each with the id of its node."""
-    told = serve(FOLDER).get("/mdh/actions.json").json
+    told = look(FOLDER).get("/mdh/actions.json").json
     assert told == {
         "spec": "mdh/1.0",
         "actions": [{"id": "a.b", "node_id": "mdh-node", "method": "GET", "url": "/api/b"}],

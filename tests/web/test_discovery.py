@@ -67,8 +67,8 @@ def built(site: Served, **more: Any) -> dict[str, bytes]:
     return found
 
 
-def test_x40_skills_are_listed_with_digests_and_come_as_listed(serve: Serve) -> None:
-    site = serve(FILES)
+def test_x40_skills_are_listed_with_digests_and_come_as_listed(look: Serve) -> None:
+    site = look(FILES)
     index = site.get(INDEX)
     assert (index.status, index.kind) == (200, "application/json")
     assert index.json["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -90,8 +90,8 @@ def test_x40_skills_are_listed_with_digests_and_come_as_listed(serve: Serve) -> 
     assert paths == ["SKILL.md", "references/more.md", "scripts/run.py"]
 
 
-def test_x40_both_doors_give_the_same_bytes_and_nothing_unpublished(serve: Serve) -> None:
-    site = serve(FILES)
+def test_x40_both_doors_give_the_same_bytes_and_nothing_unpublished(look: Serve) -> None:
+    site = look(FILES)
     served = Web(site.site, Sessions(""), "/docs", "https://harbour.example", mcp="https://harbour.example/mcp")
     files = {each.path: each.content for each in built_files(served)}
     found = [path for path in files if path.startswith(".well-known/") or path in ("llms-full.txt", "openapi.json")]
@@ -120,8 +120,8 @@ def serving_app(site: Served, web: Web) -> Served:
     return site
 
 
-def test_x40_a_forged_host_changes_no_address(serve: Serve) -> None:
-    site = serve(FILES)
+def test_x40_a_forged_host_changes_no_address(look: Serve) -> None:
+    site = look(FILES)
     assert site.get(INDEX, host="evil.example").status in (400, 403, 421)
     plain = site.get("/.well-known/api-catalog")
     forged = site.get("/.well-known/api-catalog", headers=[("x-forwarded-host", "evil.example")])
@@ -131,8 +131,8 @@ def test_x40_a_forged_host_changes_no_address(serve: Serve) -> None:
     assert plain.json["linkset"][1]["service-desc"] == [{"href": "/openapi.json", "type": "application/json"}]
 
 
-def test_x40_pages_lead_to_each_of_these_files_and_each_is_there(serve: Serve) -> None:
-    site = serve(FILES, origin="https://harbour.example")
+def test_x40_pages_lead_to_each_of_these_files_and_each_is_there(look: Serve) -> None:
+    site = look(FILES, origin="https://harbour.example")
     for accept in ("text/html", "text/markdown", "application/json"):
         said = site.get("/pier", accept)
         for path in (".well-known/api-catalog", "openapi.json", "llms-full.txt", INDEX[1:]):
@@ -148,8 +148,8 @@ def test_x40_pages_lead_to_each_of_these_files_and_each_is_there(serve: Serve) -
     assert 'rel="service-desc"' in html
 
 
-def test_x40_a_site_at_a_path_is_found_from_the_root_of_its_host(serve: Serve) -> None:
-    site = serve(FILES, prefix="/docs", origin="https://harbour.example")
+def test_x40_a_site_at_a_path_is_found_from_the_root_of_its_host(look: Serve) -> None:
+    site = look(FILES, prefix="/docs", origin="https://harbour.example")
     for path in (".well-known/api-catalog", INDEX[1:], ".well-known/agent-skills/rich.tar.gz"):
         assert site.get(f"/{path}").body == site.get(f"/docs/{path}").body
         assert site.get(f"/{path}").status == 200
@@ -157,8 +157,8 @@ def test_x40_a_site_at_a_path_is_found_from_the_root_of_its_host(serve: Serve) -
     assert "https://harbour.example/docs/openapi.json" in site.get("/.well-known/api-catalog").text
 
 
-def test_x40_pages_of_others_read_public_sites_alone(serve: Serve) -> None:
-    site = serve(FILES)
+def test_x40_pages_of_others_read_public_sites_alone(look: Serve) -> None:
+    site = look(FILES)
     assert "access-control-allow-origin" not in site.get(INDEX)
     web = Web(site.site, Sessions(""), "", "https://harbour.example")
     assert serving_app(site, web).get(INDEX)["access-control-allow-origin"] == "*"
@@ -172,8 +172,8 @@ def test_x40_without_skills_or_a_server_nothing_speaks_of_them(serve: Serve) -> 
     assert not [path for path in built(site) if "skills" in path or "mcp" in path]
 
 
-def test_x40_a_card_names_its_server_and_asks_for_the_token_of_a_closed_site(serve: Serve) -> None:
-    site = serve(FILES, token="t" * 20, closed=True)
+def test_x40_a_card_names_its_server_and_asks_for_the_token_of_a_closed_site(look: Serve) -> None:
+    site = look(FILES, token="t" * 20, closed=True)
     web = Web(site.site, site.app.web.sessions, "", "https://docs.harbour.example", True, mcp="https://h.example/mcp")
     serving_app(site, web)
     for path in (INDEX, "/.well-known/mcp/server-card.json", "/openapi.json", "/llms-full.txt"):
@@ -261,8 +261,8 @@ def test_x40_the_signal_of_the_user_stands_in_robots_and_headers(serve: Serve) -
     assert "Content-Signal" not in serve({"index.md": "# Hi\n"}).get("/robots.txt").text
 
 
-def test_x40_the_actions_are_described_as_openapi(serve: Serve) -> None:
-    site = serve(FILES, origin="https://harbour.example")
+def test_x40_the_actions_are_described_as_openapi(look: Serve) -> None:
+    site = look(FILES, origin="https://harbour.example")
     found = site.get("/openapi.json").json
     assert found["openapi"].startswith("3.1.")
     assert found["servers"] == [{"url": "https://harbour.example"}]

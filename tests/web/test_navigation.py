@@ -13,17 +13,17 @@ FILES: Files = {
 }
 
 
-def test_x23_a_page_is_served_with_its_place_in_the_order(serve: Serve) -> None:
+def test_x23_a_page_is_served_with_its_place_in_the_order(look: Serve) -> None:
     """X23. The list beside it, the way to it and its neighbours; a page that may not be shown is in none of them."""
-    page = serve(FILES).get("/storm", "text/html").text
+    page = look(FILES).get("/storm", "text/html").text
     assert '<a href="/hours">Hours</a>' in page and "<span>Rules</span>" in page
     assert '<a href="/storm" aria-current="page">Storm</a>' in page
     assert '<a rel="prev" href="/hours"><span>Previous</span> Hours</a>' in page
     assert "Hidden away" not in page and "/secret" not in page
 
 
-def test_code_of_a_page_that_is_served_has_colours(serve: Serve) -> None:
-    page = serve(FILES).get("/storm", "text/html")
+def test_code_of_a_page_that_is_served_has_colours(look: Serve) -> None:
+    page = look(FILES).get("/storm", "text/html")
     assert '<span class="t">wind</span>' in page.text
     assert "style-src 'self'" in page["content-security-policy"] and "unsafe" not in page["content-security-policy"]
 
@@ -34,6 +34,6 @@ def test_a_site_without_an_order_has_no_list(serve: Serve) -> None:
     assert 'class="nav"' not in page and "Menu" not in page and 'class="next"' not in page
 
 
-def test_a_site_below_a_prefix_leads_there(serve: Serve) -> None:
-    page = serve(FILES, prefix="/docs").get("/docs/storm", "text/html").text
+def test_a_site_below_a_prefix_leads_there(look: Serve) -> None:
+    page = look(FILES, prefix="/docs").get("/docs/storm", "text/html").text
     assert 'href="/docs/hours"' in page and 'href="/hours"' not in page
