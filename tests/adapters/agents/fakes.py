@@ -10,6 +10,10 @@ from pathlib import Path
 
 from prosa.adapters.agents.box import HOME, boxed
 from prosa.adapters.agents.children import marked, started
+from tests.depth import examples
+
+MANY = examples(50, share=5)
+"""Attempts that are killed at once."""
 
 PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 

@@ -18,7 +18,7 @@ import pytest
 from prosa.adapters.agents.box import HOME, SHARED_BYTES, boxed
 from prosa.adapters.agents.children import started
 from prosa.adapters.agents.relay import MOST_THREADS
-from tests.adapters.agents.fakes import DAEMON, PATH, ours, run_boxed, until
+from tests.adapters.agents.fakes import DAEMON, MANY, PATH, ours, run_boxed, until
 from tests.adapters.agents.test_children import kill_half_way
 
 PYTHON = str(Path(sys.executable).resolve())
@@ -283,10 +283,10 @@ def test_x36_50_killed_boxes_leave_no_survivor(tmp_path: Path):
 
     async def all_of_them() -> None:
         free = asyncio.Semaphore(10)
-        await asyncio.gather(*(attempt(number, free) for number in range(50)))
+        await asyncio.gather(*(attempt(number, free) for number in range(MANY)))
 
     asyncio.run(all_of_them())
-    assert len(list(tmp_path.glob("*/work/pid"))) == 50
+    assert len(list(tmp_path.glob("*/work/pid"))) == MANY
     assert ours(str(tmp_path)) == []
 
 

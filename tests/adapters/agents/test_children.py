@@ -13,7 +13,7 @@ import pytest
 
 from prosa.adapters.agents import children
 from prosa.adapters.agents.children import NOT_STARTED, OutputTooLong, started
-from tests.adapters.agents.fakes import DAEMON, PATH, daemon_of, lives, ours, run, until
+from tests.adapters.agents.fakes import DAEMON, MANY, PATH, daemon_of, lives, ours, run, until
 
 
 def test_x36_an_agent_has_its_environment_no_input_and_no_descriptor_of_ours(tmp_path: Path):
@@ -159,11 +159,11 @@ def test_x36_50_killed_attempts_leave_no_survivor(tmp_path: Path):
             async with free:
                 await attempt(number)
 
-        await asyncio.gather(*(one(number) for number in range(50)))
+        await asyncio.gather(*(one(number) for number in range(MANY)))
 
     asyncio.run(all_of_them())
     pids = [daemon_of(file) for file in tmp_path.glob("pid-*")]
-    assert len(pids) == 50 and [pid for pid in pids if lives(pid)] == []
+    assert len(pids) == MANY and [pid for pid in pids if lives(pid)] == []
 
 
 HALF_WAY = """

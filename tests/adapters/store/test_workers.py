@@ -23,6 +23,7 @@ from tests import warm
 from tests.adapters.store.cluster import Cluster, programs
 from tests.app.batch.labels import program
 from tests.cli.programs import ROOT, SOURCE, prosa, user
+from tests.depth import examples
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
 from tests.model_server.fixture import model_server
@@ -31,6 +32,9 @@ from tests.model_server.server import ModelServer
 __all__ = ["model_server"]
 
 LONGEST = 120
+ROWS, MORE_ROWS = examples(60, share=2), examples(100, share=2)
+SLOWER = 60 / ROWS
+"""Fewer rows take as long as many: each worker has its part of them."""
 KEY = "sk-a-key-that-is-nowhere"
 
 
@@ -39,7 +43,7 @@ class Counting:
 
     def __init__(self, delay: float = 0.05) -> None:
         self.asked: Counter[str] = Counter()
-        self.delay = delay
+        self.delay = delay * SLOWER
 
     def __call__(self, request: Request) -> Behaviour:
         body: Any = request.body
@@ -130,7 +134,7 @@ def at_work(fleet: Fleet) -> list[int]:
 def test_x29_workers_end_a_batch_whose_beginner_is_gone(fleet: Fleet, model_server: ModelServer):
     """X29, A16: each row once; no key is in the store, and nothing in it is a pickle."""
     model_server.answer = model = Counting()
-    words = fleet.rows(60)
+    words = fleet.rows(ROWS)
     beginner = fleet.begin(*words, "--concurrency", "2")
     until(lambda: len(model.asked) > 2)
     beginner.kill()
@@ -142,8 +146,8 @@ def test_x29_workers_end_a_batch_whose_beginner_is_gone(fleet: Fleet, model_serv
         status, said = ended(each)
         assert status == 0 and "label-" in said and ": at work" in said
     status, _ = prosa("batch", "label", "--export", str(fleet.folder / "out.jsonl"), environ=fleet.environ)
-    assert status == 0 and fleet.outputs() == list(range(1, 61))
-    assert sum(model.asked.values()) <= 60 + 2
+    assert status == 0 and fleet.outputs() == list(range(1, ROWS + 1))
+    assert sum(model.asked.values()) <= ROWS + 2
     words = [programs() / "pg_dump", fleet.url]
     dump = warm.run(words, capture_output=True, text=True, check=True).stdout
     assert "rows." in dump and KEY not in dump and "gASV" not in dump and "OPENAI" not in dump
@@ -155,31 +159,32 @@ def test_x29_a_killed_worker_loses_nothing_and_only_calls_in_flight_are_made_aga
 ):
     """X29, A2."""
     model_server.answer = model = Counting()
+    rows = examples(80, share=2)
     worker = fleet.worker()
-    beginner = fleet.begin(*fleet.rows(80), "--concurrency", "4")
+    beginner = fleet.begin(*fleet.rows(rows), "--concurrency", "4")
     until(lambda: len(at_work(fleet)) == 2 and min(at_work(fleet)) > 3)
     worker.kill()
     status, said = ended(beginner)
     assert status == 0, said
-    assert fleet.outputs() == list(range(1, 81))
-    assert 80 <= sum(model.asked.values()) <= 80 + 4
-    assert fleet.asked("SELECT COUNT(*) FROM prosa.run WHERE state = 'done'") == [(80,)]
+    assert fleet.outputs() == list(range(1, rows + 1))
+    assert rows <= sum(model.asked.values()) <= rows + 4
+    assert fleet.asked("SELECT COUNT(*) FROM prosa.run WHERE state = 'done'") == [(rows,)]
 
 
 def test_x29_a_frozen_worker_writes_nothing_after_its_lease_was_given_away(fleet: Fleet, model_server: ModelServer):
     """X29, A3: it is stopped, another one ends its rows, and what it wakes up with is refused."""
     model_server.answer = model = Counting(0.1)
     worker = fleet.worker()
-    beginner = fleet.begin(*fleet.rows(60), "--concurrency", "4")
+    beginner = fleet.begin(*fleet.rows(ROWS), "--concurrency", "4")
     until(lambda: len(at_work(fleet)) == 2)
     worker.send_signal(signal.SIGSTOP)
     status, said = ended(beginner)
     assert status == 0, said
     kept = "SELECT number, output, attempts, holder FROM prosa.run ORDER BY number"
     before = fleet.asked(kept)
-    assert [number for number, *_ in before] == list(range(1, 61)) and fleet.outputs() == list(range(1, 61))
+    assert [number for number, *_ in before] == list(range(1, ROWS + 1)) and fleet.outputs() == list(range(1, ROWS + 1))
     calls = sum(model.asked.values())
-    assert calls <= 60 + 4
+    assert calls <= ROWS + 4
     worker.send_signal(signal.SIGCONT)
     seen = "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%options IS NOT NULL%' AND pid <> pg_backend_pid()"
     until(lambda: fleet.asked(seen))  # it lives, and looks for batches
@@ -205,15 +210,15 @@ def test_x26_a_budget_is_that_of_all_workers_together(fleet: Fleet, model_server
 
     model_server.answer = costly
     worker = fleet.worker()
-    words = [*fleet.rows(100), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
+    words = [*fleet.rows(MORE_ROWS), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
     status, said = ended(fleet.begin(*words))
     assert status == 1 and "the budget of $0.4" in said, said
     price = 100 * 10e-6 + 100 * 100e-6
     assert 0 < sum(model.asked.values()) * price <= 0.4
     assert fleet.asked("SELECT state FROM prosa.batch") == [("stopped",)]
-    status, said = ended(fleet.begin(*fleet.rows(100), "--max-output-tokens", "100", "--max-cost", "9"))
+    status, said = ended(fleet.begin(*fleet.rows(MORE_ROWS), "--max-output-tokens", "100", "--max-cost", "9"))
     assert status == 0, said
-    assert fleet.outputs() == list(range(1, 101))
+    assert fleet.outputs() == list(range(1, MORE_ROWS + 1))
     worker.send_signal(signal.SIGTERM)
     assert ended(worker)[0] == 0
 
@@ -282,14 +287,14 @@ def test_x29_postgresql_goes_and_comes_back_in_the_middle(cluster: Cluster, flee
     """X29, A13: calls stop, nothing is acknowledged meanwhile, nothing is lost."""
     model_server.answer = model = Counting(0.1)
     worker = fleet.worker()
-    beginner = fleet.begin(*fleet.rows(60), "--concurrency", "4")
+    beginner = fleet.begin(*fleet.rows(ROWS), "--concurrency", "4")
     until(lambda: len(at_work(fleet)) == 2)
     cluster.stop()
     cluster.start()
     status, said = ended(beginner)
     assert status == 0, said
-    assert fleet.outputs() == list(range(1, 61))
-    assert sum(model.asked.values()) <= 60 + 8
+    assert fleet.outputs() == list(range(1, ROWS + 1))
+    assert sum(model.asked.values()) <= ROWS + 8
     worker.send_signal(signal.SIGTERM)
     assert ended(worker)[0] == 0
 
@@ -318,24 +323,25 @@ def test_x26_a_small_cap_is_used_to_its_end_by_all_workers(fleet: Fleet, model_s
     """X26, X29. Worst cases that others hold come back: cheap rows are all done, whatever one call may cost at most."""
     model = priced(fleet, model_server, {"input_tokens": 10, "output_tokens": 1})
     workers = [fleet.worker(), fleet.worker()]
-    words = [*fleet.rows(60), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
+    cap = 0.4 / SLOWER
+    words = [*fleet.rows(ROWS), "--max-output-tokens", "100", "--max-cost", str(cap), "--concurrency", "4"]
     beginner = fleet.begin(*words)
     if killed:
         until(lambda: len(at_work(fleet)) == 3)
         workers[0].kill()
     status, said = ended(beginner)
     assert status == 0, said
-    assert fleet.outputs() == list(range(1, 61))
-    assert 60 <= sum(model.asked.values()) <= 60 + 4
+    assert fleet.outputs() == list(range(1, ROWS + 1))
+    assert ROWS <= sum(model.asked.values()) <= ROWS + 4
     [(granted,)] = fleet.asked("SELECT granted FROM prosa.batch")
-    assert granted <= 400_000_000
+    assert granted <= cap * 10**9
 
 
 def test_x26_a_cap_that_is_too_small_is_spent_but_for_less_than_one_call(fleet: Fleet, model_server: ModelServer):
     """X26, X29. Nothing that a worker drew and did not use is lost to the others."""
     model = priced(fleet, model_server, {"input_tokens": 100, "output_tokens": 100}, 0.02)
     worker = fleet.worker()
-    words = [*fleet.rows(60), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
+    words = [*fleet.rows(max(ROWS, 45)), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
     status, said = ended(fleet.begin(*words))
     assert status == 1 and "the budget of $0.4" in said, said
     worst = float(said.partition("it may cost $")[2].split()[0])
