@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
 
+from tests import depth
+from tests.adapters.store.cluster import Cluster
 from tests.app.batch.labels import program
 from tests.cli.programs import prosa, user
 from tests.model_server.connection import Request
@@ -23,7 +25,8 @@ DEEP = "[" * 100_000
 
 
 class Shop:
-    """A store with a batch of four rows, two of which wait, and a copy of it that a test may spoil."""
+    """A store with a batch of four rows, two of which wait, and copies of it that a test may spoil: `bad` is the id of
+    the last one."""
 
     def __init__(self, folder: Path, url: str, model: ModelServer) -> None:
         self.folder, self.url, self.model = folder, url, model
@@ -36,17 +39,23 @@ class Shop:
         assert status == 0, at.err
         with self.connected() as database:
             (self.good,) = database.execute("UPDATE batch SET state = 'open', total = 4 RETURNING id").fetchone()
-            columns = (
-                "created, program, file, closure, model, rows_from, rows_sha, mapping, state, holder, host, granted"
-            )
+            self.add_rows(database, self.good, 3)
+
+    def copy(self, bad: str = "bad") -> None:
+        """Add a copy of the batch, which has done nothing."""
+        self.bad = bad
+        columns = "created, program, file, closure, model, rows_from, rows_sha, mapping, state, holder, host, granted"
+        with self.connected() as database:
             database.execute(
                 f"INSERT INTO batch (id, name, total, options, {columns})"
-                f" SELECT 'bad', 'bad-one', 2, options, {columns} FROM batch"
+                f" SELECT '{bad}', '{bad}-one', 2, options, {columns} FROM batch WHERE id = '{self.good}'"
             )
-            for batch, first in ((self.good, 3), ("bad", 1)):
-                for at_row in (first, first + 1):
-                    item = batch, at_row, str(at_row), json.dumps({"text": "x" * at_row})
-                    database.execute("INSERT INTO item VALUES (%s, %s, %s, %s)", item)
+            self.add_rows(database, bad, 1)
+
+    def add_rows(self, database: Database, batch: str, first: int) -> None:
+        for at_row in (first, first + 1):
+            item = batch, at_row, str(at_row), json.dumps({"text": "x" * at_row})
+            database.execute("INSERT INTO item VALUES (%s, %s, %s, %s)", item)
 
     def connected(self) -> Database:
         found = psycopg.connect(self.url, autocommit=True)
@@ -80,7 +89,60 @@ def shop(tmp_path: Path, url: str, model_server: ModelServer, monkeypatch: pytes
     monkeypatch.setattr("prosa.app.batch.working.POLL", 0.05)
     monkeypatch.setattr("prosa.app.batch.shared.POLL", 0.05)
     monkeypatch.chdir(tmp_path)
-    yield Shop(tmp_path, url, model_server)
+    found = Shop(tmp_path, url, model_server)
+    found.copy()
+    yield found
+
+
+class Visited(NamedTuple):
+    """What a worker did with batches of which each is spoiled in another way."""
+
+    shop: Shop
+    batches: dict[str, str]
+    status: int
+    said: str
+
+
+Visit = Callable[[dict[str, Callable[[Shop], None]], str], Visited]
+
+
+@pytest.fixture(scope="module")
+def visits(cluster: Cluster) -> Iterator[dict[str, tuple[str, Visited]]]:
+    found: dict[str, tuple[str, Visited]] = {}
+    yield found
+    for url, _ in found.values():
+        cluster.empty(url)
+
+
+@pytest.fixture
+def visit(
+    visits: dict[str, tuple[str, Visited]],
+    cluster: Cluster,
+    model_server: ModelServer,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Visit:
+    """A worker at a store with a batch for each way to spoil one, once for all of them; in `make test-deep` once for
+    each alone."""
+
+    def visited(ways: dict[str, Callable[[Shop], None]], way: str) -> Visited:
+        some = {way: ways[way]} if depth.DEEP else ways
+        known = "/".join(some)
+        folder = visits[known][1].shop.folder if known in visits else tmp_path_factory.mktemp("shop")
+        monkeypatch.chdir(folder)
+        if known not in visits:
+            for module in ("working", "shared"):
+                monkeypatch.setattr(f"prosa.app.batch.{module}.POLL", 0.05)
+            url = cluster.database()
+            shop = Shop(folder, url, model_server)
+            batches = {each: f"bad{number}" for number, each in enumerate(some)}
+            for each, spoil in some.items():
+                shop.copy(batches[each])
+                spoil(shop)
+            visits[known] = url, Visited(shop, batches, *shop.work())
+        return visits[known][1]
+
+    return visited
 
 
 def options(**values: Any) -> Callable[[Shop], None]:
@@ -88,18 +150,20 @@ def options(**values: Any) -> Callable[[Shop], None]:
 
     def change(shop: Shop) -> None:
         with shop.connected() as database:
-            (found,) = database.execute("SELECT options FROM batch WHERE id = 'bad'").fetchone() or ("",)
-        shop.change("UPDATE batch SET options = %s WHERE id = 'bad'", json.dumps({**json.loads(found), **values}))
+            (found,) = database.execute("SELECT options FROM batch WHERE id = %s", (shop.bad,)).fetchone() or ("",)
+        shop.change(
+            "UPDATE batch SET options = %s WHERE id = %s", json.dumps({**json.loads(found), **values}), shop.bad
+        )
 
     return change
 
 
 def column(name: str, value: Any) -> Callable[[Shop], None]:
-    return lambda shop: shop.change(f"UPDATE batch SET {name} = %s WHERE id = 'bad'", value)
+    return lambda shop: shop.change(f"UPDATE batch SET {name} = %s WHERE id = %s", value, shop.bad)
 
 
 def item(name: str, value: Any) -> Callable[[Shop], None]:
-    return lambda shop: shop.change(f"UPDATE item SET {name} = %s WHERE batch = 'bad' AND number = 1", value)
+    return lambda shop: shop.change(f"UPDATE item SET {name} = %s WHERE batch = %s AND number = 1", value, shop.bad)
 
 
 def earlier(**values: Any) -> Callable[[Shop], None]:
@@ -111,11 +175,13 @@ def earlier(**values: Any) -> Callable[[Shop], None]:
             " calls, tools, input_tokens, output_tokens, cached_tokens, whole, number"
         )
         shop.change(
-            f"INSERT INTO run (id, {columns}) SELECT 'bad.1', door, 'bad', job, program, file, closure, model,"
-            " input_sha, started, 'open', 1, 'gone', host, 0, 0, 0, 0, 0, 1, 1 FROM run LIMIT 1"
+            f"INSERT INTO run (id, {columns}) SELECT '{shop.bad}.1', door, '{shop.bad}', job, program, file, closure,"
+            " model, input_sha, started, 'open', 1, 'gone', host, 0, 0, 0, 0, 0, 1, 1 FROM run WHERE batch = %s"
+            " LIMIT 1",
+            shop.good,
         )
         for name, value in values.items():
-            shop.change(f"UPDATE run SET {name} = %s WHERE id = 'bad.1'", value)
+            shop.change(f"UPDATE run SET {name} = %s WHERE id = %s", value, f"{shop.bad}.1")
 
     return change
 
@@ -129,7 +195,7 @@ def calls(reply: str) -> Callable[[Shop], None]:
             "path, attempt, kind, program, name, digest, started, is_error, input_tokens, output_tokens, cached_tokens"
         )
         shop.change(
-            f"INSERT INTO call (run, state, reply, {columns}) SELECT 'bad.1', 'answered', %s, {columns}"
+            f"INSERT INTO call (run, state, reply, {columns}) SELECT '{shop.bad}.1', 'answered', %s, {columns}"
             " FROM call WHERE kind = 'model' LIMIT 1",
             reply,
         )
@@ -157,15 +223,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("spoil", REFUSED.values(), ids=REFUSED)
-def test_x29_a_batch_that_cannot_be_read_is_refused_by_its_name(shop: Shop, spoil: Callable[[Shop], None]):
+@pytest.mark.parametrize("way", REFUSED)
+def test_x29_a_batch_that_cannot_be_read_is_refused_by_its_name(visit: Visit, way: str):
     """X29, X7. The worker says which batch it leaves and why, and does the others."""
-    spoil(shop)
-    status, said = shop.work()
+    shop, batches, status, said = visit(REFUSED, way)
     assert status == 0, said
-    assert said.count("bad-one: not run here: ") == 1
+    assert said.count(f"{batches[way]}-one: not run here: ") == 1
     assert set(shop.states(shop.good).values()) == {("done", None)} and len(shop.states(shop.good)) == 4
-    assert not shop.states("bad")
+    assert not shop.states(batches[way])
 
 
 FAILED = {
@@ -182,19 +247,19 @@ FAILED = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "kind"), FAILED.values(), ids=FAILED)
-def test_x29_a_row_that_cannot_be_read_fails_alone(shop: Shop, spoil: Callable[[Shop], None], kind: str | None):
+@pytest.mark.parametrize(("way", "kind"), [(way, kind) for way, (_, kind) in FAILED.items()], ids=FAILED)
+def test_x29_a_row_that_cannot_be_read_fails_alone(visit: Visit, way: str, kind: str | None):
     """X29. The other row of its batch is done, and so is every other batch."""
-    spoil(shop)
-    status, said = shop.work()
+    shop, batches, status, said = visit({each: spoil for each, (spoil, _) in FAILED.items()}, way)
     assert status == 0, said
     assert set(shop.states(shop.good).values()) == {("done", None)}
-    found = shop.states("bad")
+    found = shop.states(batches[way])
     assert found[2] == ("done", None)
     assert found[1] == (("done", None) if kind is None else ("failed", kind)), found
-    status, at = prosa("batch", "bad-one", "--export", "out.jsonl", environ=shop.environ)
+    status, at = prosa("batch", f"{batches[way]}-one", "--export", f"{batches[way]}.jsonl", environ=shop.environ)
     assert status == 0, at.err
-    assert [json.loads(each)["row"] for each in Path("out.jsonl").read_text().splitlines()][-1] == 2
+    lines = Path(f"{batches[way]}.jsonl").read_text().splitlines()
+    assert [json.loads(each)["row"] for each in lines][-1] == 2
 
 
 ODD = {
@@ -212,19 +277,18 @@ ODD = {
 def enqueued(shop: Shop, payload: bytes) -> None:
     text = (
         "INSERT INTO queue (priority, queue_manager_id, created, updated, heartbeat, execute_after, status, entrypoint,"
-        " payload) VALUES (0, NULL, now(), now(), now(), now(), 'queued', 'rows.bad', %s)"
+        " payload) VALUES (0, NULL, now(), now(), now(), now(), 'queued', %s, %s)"
     )
-    shop.change(text, payload)
+    shop.change(text, f"rows.{shop.bad}", payload)
 
 
-@pytest.mark.parametrize("spoil", ODD.values(), ids=ODD)
-def test_x29_what_else_a_stranger_writes_ends_no_worker(shop: Shop, spoil: Callable[[Shop], None]):
+@pytest.mark.parametrize("way", ODD)
+def test_x29_what_else_a_stranger_writes_ends_no_worker(visit: Visit, way: str):
     """X29. Rows that can be done are done, and the worker ends when nothing is left."""
-    spoil(shop)
-    status, said = shop.work()
+    shop, batches, status, said = visit(ODD, way)
     assert status == 0, said
     assert set(shop.states(shop.good).values()) == {("done", None)}
-    assert shop.states("bad")[2] == ("done", None)
+    assert shop.states(batches[way])[2] == ("done", None)
     assert "\x1b" not in said
 
 
