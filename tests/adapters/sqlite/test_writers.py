@@ -12,8 +12,9 @@ from pathlib import Path
 
 from prosa.adapters.sqlite import Index
 from tests.adapters.sqlite.place import Place
+from tests.depth import examples
 
-KILLS = 14
+KILLS = examples(14, share=2)
 
 
 def forked(work: Callable[[], None]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.app.evals.suites import BILLING, CARE, TRIAGE, Service, blocks, report, routed, suite, test, write
+from tests.depth import examples
 from tests.model_server.server import ModelServer
 
 GRADED = f"{BILLING}\n\n```text grade\nIt names the charge.\n```"
@@ -71,11 +72,12 @@ def test_b9_a_failure_names_its_recording(here: Path, model_server: ModelServer)
 
 def test_x28_a_replayed_suite_of_a_hundred_cases(here: Path, model_server: ModelServer):
     """Counts; the time is in bench."""
-    write(suite(*((f"Case {at}", blocks(f"charged {at}", expect="team: billing")) for at in range(100))))
+    count = examples(100, share=4)
+    write(suite(*((f"Case {at}", blocks(f"charged {at}", expect="team: billing")) for at in range(count))))
     service = Service(model_server, answered)
     test(here, "--record", "tape", server=model_server)
     status, at = test(here, "--replay", "tape", "--format", "json")
-    assert (status, service.calls, report(at)["total"]["runs"]) == (0, 100, 100)
+    assert (status, service.calls, report(at)["total"]["runs"]) == (0, count, count)
 
 
 def test_x25_a_classified_document_is_recorded_only_by_force(here: Path, model_server: ModelServer):

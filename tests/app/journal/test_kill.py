@@ -18,6 +18,7 @@ import pytest
 from tests import warm
 from tests.app.journal.runs import Model, nested, ran, rows
 from tests.cli.programs import ROOT, SOURCE, prosa, user
+from tests.depth import examples
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
 from tests.model_server.fixture import model_server
@@ -56,7 +57,7 @@ def dying(tmp_path_factory):
     found.process.wait(120)
 
 
-KILLED = 20
+KILLED = examples(20, share=2)
 """Runs that are killed, wherever they were."""
 
 

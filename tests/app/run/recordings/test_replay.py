@@ -15,6 +15,7 @@ from prosa.runtime.errors import CassetteProblem, InputRefused, ProviderError, R
 from prosa.runtime.events import TextArrived
 from prosa.testing import ScriptedProvider
 from tests.app.run.recordings.runs import Shuffled, asks, command, only, outer, program, ran, says, script, told
+from tests.depth import examples
 
 GIVEN = {"text": "apples"}
 
@@ -37,7 +38,7 @@ def test_x27_a_replay_gives_the_output_and_the_summary_of_the_run(tmp_path: Path
     """B1: 100 times, with no provider at all."""
     path, replies = outer(tmp_path)
     first = told(ran(path, GIVEN, replies, record=Record(tmp_path / "tapes")))
-    for _ in range(100):
+    for _ in range(examples(100, share=5)):
         assert told(ran(path, GIVEN, replay=Replay(tmp_path / "tapes"))) == first
     assert first["summary"]["agent_calls"]["total_calls"] == 2
     assert first["summary"]["total"]["tokens"] == 81
@@ -47,7 +48,7 @@ def test_x27_equal_calls_at_once_keep_their_answers(tmp_path: Path) -> None:
     """B2: two equal concurrent calls with different answers, in any order of arrival, 100 of 100."""
     path, replies = outer(tmp_path)
     orders = set()
-    for seed in range(100):
+    for seed in range(examples(100, share=5)):
         folder = tmp_path / f"tapes{seed}"
         shuffled = Shuffled(ScriptedProvider(replies), seed)
         first = ran(path, GIVEN, provider=shuffled, record=Record(folder))
@@ -66,7 +67,7 @@ def test_x27_six_calls_at_once_of_which_some_are_equal_play_in_every_order(tmp_p
     answers = [
         each for number in range(6) for each in ({"program": "inner", "content": "no"}, says(number, program="inner"))
     ]
-    for seed in range(20):
+    for seed in range(examples(20, share=3)):
         replies = [asks(*six, program="outer"), *answers, says(9, program="outer")]
         folder = tmp_path / f"tapes{seed}"
         first = told(ran(path, GIVEN, provider=Shuffled(ScriptedProvider(replies), seed), record=Record(folder)))
