@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -23,8 +24,11 @@ from typing import TextIO
 from tests import warm
 from tests.compiled import lend_compiled
 from tests.house.tree import ROOT
+from tests.warm.interpreter import SCRIPTS
 
 SECONDS = 60
+SHELL = frozenset("|&;<>()$`\\*?[]{}#~!\n")
+"""Characters that may mean something to a shell, besides quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +150,21 @@ def _differences(page: str, folder: Path, environ: Mapping[str, str], servers: S
                 if command.endswith(" &"):
                     printed = servers.start(command.removesuffix(" &"))
                 else:
-                    printed = servers.shown(_run(["sh", "-c", servers.real(command)], folder, environ))
+                    printed = servers.shown(_run(_words(servers.real(command)), folder, environ))
                 if not matches(expected, printed):
                     yield Difference(fence.line, command, expected, printed)
         elif fence.language == "python":
             printed = _run([sys.executable, "-c", f"{fence.text}\nprint('<well>')"], folder, environ)
             if not printed.endswith("<well>\n"):
                 yield Difference(fence.line, "python", "no exception", printed)
+
+
+def _words(command: str) -> list[str]:
+    """A command without its shell, if all that a shell would do is to part its words and to find the program."""
+    first, _, _ = command.partition(" ")
+    if first in SCRIPTS and not set(command) & SHELL:
+        return [str(Path(sys.executable).with_name(first)), *shlex.split(command)[1:]]
+    return ["sh", "-c", command]
 
 
 def matches(expected: str, printed: str) -> bool:

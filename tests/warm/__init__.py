@@ -10,7 +10,7 @@ in `make test-deep`. Tests about the start or the end of a process use `subproce
 from __future__ import annotations
 
 import atexit
-import json
+import marshal
 import os
 import platform
 import socket
@@ -33,11 +33,11 @@ _OWN = {"preexec_fn", "pass_fds", "shell", "executable", "process_group", "user"
 
 _CLIENT = """\
 #!{python} -IS
-import json, os, signal, sys
+import marshal, os, sys, _signal as signal
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 there = socket(AF_UNIX, SOCK_STREAM)
 there.connect({socket!r})
-data = json.dumps({{"argv": sys.argv, "code": {code!r}, "env": dict(os.environ), "cwd": os.getcwd()}}).encode()
+data = marshal.dumps({{"argv": sys.argv, "code": {code!r}, "env": dict(os.environ), "cwd": os.getcwd()}})
 ends = b"".join(each.to_bytes(4, sys.byteorder) for each in (0, 1, 2))
 there.sendmsg([len(data).to_bytes(8, "big")], [(SOL_SOCKET, SCM_RIGHTS, ends)])
 there.sendall(data)
@@ -158,7 +158,7 @@ class _Interpreter:
 
     def fork(self, wanted: Wanted, ends: Sequence[int]) -> int:
         """Start a process, a child of this one."""
-        data = json.dumps(wanted).encode()
+        data = marshal.dumps(wanted)
         with self._lock:
             socket.send_fds(self._here, [len(data).to_bytes(8, "big")], ends)
             self._here.sendall(data)

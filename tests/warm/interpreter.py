@@ -1,8 +1,8 @@
 """The interpreter that has imported what commands need, and forks a process for each: see the package.
 
 In: requests of the test worker, on the socket that it started this with, and of the scripts of `tests.warm.scripts`, on
-a socket with a name. Each is JSON behind its length, with three descriptors. Out: the id of a process; for scripts, how
-it ended too.
+a socket with a name. Each is marshalled behind its length, with three descriptors. Out: the id of a process; for
+scripts, how it ended too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import ctypes
 import gc
 import importlib
 import io
-import json
+import marshal
 import os
+import pkgutil
 import platform
 import runpy
 import select
@@ -23,6 +24,7 @@ import socket
 import sys
 import threading
 import types
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NoReturn, Protocol
 
@@ -30,34 +32,28 @@ SCRIPTS = {"prosa": "prosa.cli.main", "markdownlang": "prosa.cli.markdownlang"}
 """The console scripts, with the modules of their entries."""
 
 IMPORTED = (
-    *("prosa.cli.errors", "prosa.app.run.service", "prosa.web.serving", "prosa.mcp_server", "prosa.lsp", "mcp"),
-    *("httpx2", "minijinja", "pygments", "sqlite3", "pyromark", "re2", "jsonschema_rs"),
-    *("prosa.adapters.providers.transport", "prosa.app.runs.engine", "prosa.dialects.prapti", "prosa.dialects.magi"),
-    *(
-        "prosa.dialects.skill_md",
-        "prosa.rules.markdownlang.program",
-        "prosa.settings.read",
-        "prosa.app.journal.history",
-    ),
+    *("httpx2", "minijinja", "pygments", "sqlite3", "pyromark", "re2", "jsonschema_rs", "mcp", "difflib", "yaml"),
+    *("uvicorn.protocols.http.httptools_impl", "uvicorn.loops.uvloop", "uvicorn.lifespan.on"),
     *("anyio._backends._asyncio", "concurrent.futures.thread", "httpcore2", "resource", "truststore"),
 )
-"""What is imported besides the modules of all commands: what these import when they run. None of it may start a thread,
-and what a command asks `sys.modules` for (the price list) is not among it."""
+"""What is imported besides the package: what it imports when it runs. None of it may start a thread, and what a command
+asks `sys.modules` for (the price list) is not among it."""
 
-OF_BATCHES = (
-    *("prosa.app.batch.control", "prosa.app.batch.plan", "prosa.app.batch.shared", "prosa.app.batch.working"),
-    *("prosa.adapters.providers.openai", "prosa.adapters.sandbox.late", "prosa.adapters.store.writer"),
-    "prosa.render.batch",
-)
 AT_FIRST_USE = {
-    "batch": OF_BATCHES,
-    "worker": OF_BATCHES,
-    "chat": ("prosa.api.run", "prosa.app.chat.turn", "prosa.cli.chat.turn"),
     "lsp": ("prosa.lsp.server",),
     "postgresql": ("prosa.adapters.store.postgres", "prosa.adapters.store.queue"),
 }
-"""What is imported before the first command with such a word, or with such a store: the heap of all others stays small,
-since each fork copies its tables."""
+"""What is imported before the first command with such a word, or with such a store."""
+
+LEFT = {
+    "prosa.adapters.embeddings": "What multiplies vectors starts threads.",
+    "prosa.adapters.telemetry.spans": "Few commands send spans, and what writes them is large.",
+    "prosa.lsp": AT_FIRST_USE,
+    "prosa.adapters.store.postgres": AT_FIRST_USE,
+    "prosa.adapters.store.queue": AT_FIRST_USE,
+}
+"""Modules of the package that are not imported at once, nor what is below them."""
+
 _imported_for: set[str] = set()
 
 _LIBC = ctypes.PyDLL(None)  # holds the lock of the interpreter during a call, as a fork must
@@ -86,9 +82,7 @@ def received(connection: socket.socket, count: int) -> bytes:
 
 def serve(control: int, listening: str) -> NoReturn:
     """Fork a process for each request, until the test worker has ended."""
-    from prosa.cli.commands import COMMANDS, HIDDEN
-
-    for name in (*SCRIPTS.values(), *IMPORTED, *(command.module for command in (*COMMANDS, *HIDDEN))):
+    for name in (*IMPORTED, *_modules(importlib.import_module("prosa").__path__, "prosa.")):
         importlib.import_module(name)
     importlib.import_module("prosa.adapters.files.stamps").running_mark()
     assert len(os.listdir("/proc/self/task")) == 1, "a thread would be missing in what is forked"
@@ -152,6 +146,32 @@ def _settle() -> None:
         if type(each) is _Lazy:
             getattr(each, "match")  # noqa: B009 - which compiles it
     gc.freeze()
+    _into_large_pages()
+
+
+def _into_large_pages() -> None:
+    """Have Linux keep this heap in pages of two megabytes where it can: a fork copies the table of all pages, which
+    takes half as long then."""
+    collapse, large = 25, 2 << 20
+    _LIBC.madvise.argtypes = [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]
+    with open("/proc/self/maps") as known:
+        parts = [line.split() for line in known]
+    for place, rights, *more in parts:
+        if rights == "rw-p" and (len(more) < 4 or more[3] == "[heap]"):
+            start, end = (int(each, 16) for each in place.split("-"))
+            start, end = -(-start // large) * large, end // large * large
+            if start < end:
+                _LIBC.madvise(start, end - start, collapse)
+
+
+def _modules(places: Iterable[str], prefix: str) -> Iterator[str]:
+    """Return the names of all modules of a package that are imported at once: a command imports hundreds of them."""
+    for found in pkgutil.iter_modules(places, prefix):
+        if found.name not in LEFT and not found.name.endswith(".__main__"):
+            yield found.name
+            if found.ispkg:
+                child = found.name.rpartition(".")[2]
+                yield from _modules([os.path.join(place, child) for place in places], f"{found.name}.")
 
 
 def _import_for(wanted: Wanted) -> None:
@@ -177,7 +197,7 @@ def _forget_own_path() -> None:
 def _asked(connection: socket.socket) -> tuple[Wanted, list[int]]:
     head, ends, _, _ = socket.recv_fds(connection, 8, 3)
     head += received(connection, 8 - len(head))
-    return json.loads(received(connection, int.from_bytes(head, "big"))), ends
+    return marshal.loads(received(connection, int.from_bytes(head, "big"))), ends
 
 
 def _for_worker(wanted: Wanted, ends: list[int], *others: _Closing) -> int:
