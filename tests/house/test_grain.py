@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.house.tree import PACKAGE, modules, nodes, parsed
+from tests.house.tree import PACKAGE, modules, source, statements, statements_in
 
 LEAST_LINES = 60
 
@@ -137,8 +137,8 @@ def _named(node: ast.AST) -> Iterator[str]:
         yield from (alias.name for alias in node.names)
 
 
-def _imports(tree: ast.AST) -> set[str]:
-    return {name for node in ast.walk(tree) for name in _named(node) if name in _paths()}
+def _imports(among: Iterable[ast.stmt]) -> set[str]:
+    return {name for node in among for name in _named(node) if name in _paths()}
 
 
 def _without_annotations(tree: ast.Module) -> ast.Module:
@@ -150,7 +150,7 @@ def _without_annotations(tree: ast.Module) -> ast.Module:
 @cache
 def _uses() -> dict[str, set[str]]:
     """What every module imports anywhere in it, for the type checker too."""
-    return {name: _imports(parsed(path)) - {name} for name, path in _paths().items()}
+    return {name: _imports(statements(path)) - {name} for name, path in _paths().items()}
 
 
 def test_a_small_module_with_one_user_beside_it_has_a_reason():
@@ -163,7 +163,7 @@ def test_a_small_module_with_one_user_beside_it_has_a_reason():
         for name, path in _paths().items()
         if path.name != "__init__.py"
         and not name.startswith("prosa.cli.")
-        and path.read_text("utf-8").count("\n") < LEAST_LINES
+        and source(path).count("\n") < LEAST_LINES
         and {user.rpartition(".")[0] for user in users.get(name, ())} == {name.rpartition(".")[0]}
         and len(users[name]) == 1
     }
@@ -201,7 +201,7 @@ def test_our_own_code_is_imported_at_the_head_of_a_module():
         name.removeprefix("prosa.")
         for name, path in _paths().items()
         if name != "prosa" and not name.startswith("prosa.cli")
-        for function in nodes(path)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and _imports(function)
+        for function in statements(path)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and _imports(statements_in(function))
     }
     assert late == set(LATE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.house.tree import PACKAGE, files, modules, named, nodes, parsed
+from tests.house.tree import PACKAGE, files, modules, named, nodes_saying, outline, parsed, source
 
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
@@ -16,17 +16,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def test_no_source_file_is_long():
     sources = (".py", ".js", ".css", ".sh")
-    lengths = {named(file): file.read_text("utf-8").count("\n") for file in files() if file.suffix in sources}
+    lengths = {named(file): source(file).count("\n") for file in files() if file.suffix in sources}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_no_function_is_long():
     lengths = {
-        f"{named(module)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        f"{named(module)}:{line} {name}": length
         for module in files()
         if module.suffix == ".py"
-        for node in nodes(module)
-        if isinstance(node, Function)
+        for line, name, length in outline(module).functions
     }
     assert {name: length for name, length in lengths.items() if length > MOST_FUNCTION_LINES} == {}
 
@@ -38,7 +37,7 @@ def test_no_module_is_named_after_nothing():
 
 
 def test_every_module_opens_with_a_docstring():
-    assert [named(file) for file in modules() if not ast.get_docstring(parsed(file))] == []
+    assert [named(file) for file in modules() if not outline(file).docstring] == []
 
 
 def test_every_public_function_and_class_is_documented():
@@ -66,7 +65,7 @@ def test_every_public_method_is_documented():
 
 def test_every_module_beside_the_package_opens_with_a_docstring():
     others = [file for file in files() if file.suffix == ".py" and file.name != "__init__.py"]
-    assert [named(file) for file in others if not ast.get_docstring(parsed(file))] == []
+    assert [named(file) for file in others if not outline(file).docstring] == []
 
 
 def test_every_file_is_text():
@@ -85,9 +84,7 @@ def test_the_package_says_that_it_is_typed():
 def test_no_work_is_left_for_later_in_a_comment():
     marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
     written = (".py", ".js", ".css", ".md", ".toml", ".yml", ".in")
-    left = [
-        named(file) for file in files() if file.suffix in written and any(m in file.read_text("utf-8") for m in marks)
-    ]
+    left = [named(file) for file in files() if file.suffix in written and any(m in source(file) for m in marks)]
     assert left == []
 
 
@@ -98,7 +95,7 @@ def test_lw14_no_test_is_skipped_or_expected_to_fail():
         f"{named(file)}:{node.lineno}"
         for file in files()
         if file.suffix == ".py" and "tests" in file.parts
-        for node in nodes(file)
+        for node in nodes_saying(file, *marks)
         if isinstance(node, ast.Attribute) and node.attr in marks and _is_pytest(node.value)
     ]
     assert skipped == []
@@ -138,7 +135,7 @@ def test_x9_no_test_judges_by_a_clock():
     """X9. Durations belong into bench; a test counts, orders, compares, or asks `tests/work.py`."""
     tests = [file for file in files() if file.suffix == ".py" and named(file).startswith("tests/")]
     here = {"tests/work.py", "tests/house/test_shape.py"}
-    found = {named(file) for file in tests if CLOCKS.search(file.read_text(encoding="utf-8"))} - here
+    found = {named(file) for file in tests if CLOCKS.search(source(file))} - here
     assert len(tests) > 100 and found == set()
 
 
@@ -149,7 +146,8 @@ def test_x23_doors_reach_files_of_a_site_through_its_one_view():
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for door in ("web", "mcp_server", "cli")
         for path in sorted((PACKAGE / door).rglob("*.py"))
-        for node in nodes(path)
-        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(("site.files", "site.index.ask"))
+        for node in nodes_saying(path, "files", "ask")
+        if isinstance(node, ast.Attribute) and node.attr in ("files", "ask")
+        if ast.unparse(node).endswith(("site.files", "site.index.ask"))
     ]
     assert found == []

@@ -24,7 +24,7 @@ from prosa.schema import SchemaError
 from prosa.source import FileProblem, ProsaError, SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
 from prosa.template import TemplateError
-from tests.house.tree import PACKAGE, modules, named, nodes
+from tests.house.tree import PACKAGE, modules, named, statements
 
 
 def structs(above: type[Struct] = Struct) -> Iterator[type[Struct]]:
@@ -67,7 +67,7 @@ def test_no_dataclass_is_defined():
     found = [
         f"{named(module)}:{node.lineno}"
         for module in modules()
-        for node in nodes(module)
+        for node in statements(module)
         if (isinstance(node, ast.ImportFrom) and node.module in named_so)
         or (isinstance(node, ast.Import) and named_so & {each.name for each in node.names})
     ]

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "prosa"
@@ -44,16 +45,60 @@ def parsed(path: Path) -> ast.Module:
     looking through the trees that are there already."""
     gc.disable()
     try:
-        return ast.parse(path.read_text(encoding="utf-8"))
+        return ast.parse(source(path))
     finally:
         gc.freeze()
         gc.enable()
 
 
 @cache
+def source(path: Path) -> str:
+    """The text of a file."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """All nodes of the syntax tree of a module, as `ast.walk` gives them."""
     return tuple(ast.walk(parsed(path)))
+
+
+def nodes_saying(path: Path, *words: str) -> tuple[ast.AST, ...]:
+    """All nodes of a module whose text has one of these words, and else none: most modules need not be walked through
+    for a node with such a name."""
+    return nodes(path) if any(word in source(path) for word in words) else ()
+
+
+@cache
+def statements(path: Path) -> tuple[ast.stmt, ...]:
+    """All statements of a module, a tenth of its nodes, in the order of `ast.walk`."""
+    return statements_in(parsed(path))
+
+
+def statements_in(node: ast.AST) -> tuple[ast.stmt, ...]:
+    """All statements of a syntax tree. What is a statement stands in no expression."""
+    found = [node]
+    for each in found:
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            if isinstance(inner := getattr(each, part, None), list):
+                found += inner
+    return tuple(each for each in found if isinstance(each, ast.stmt))
+
+
+class Outline(NamedTuple):
+    """What is asked of every module: its docstring, and the line, the name and the length of each function."""
+
+    docstring: str | None
+    functions: tuple[tuple[int, str, int], ...]
+
+
+@cache
+def outline(path: Path) -> Outline:
+    """The outline of a module. Only the trees of the package are kept."""
+    tree = parsed(path) if path.is_relative_to(PACKAGE) else parsed.__wrapped__(path)
+    functions = (each for each in statements_in(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    lengths = ((each.lineno, each.name, (each.end_lineno or 0) - each.lineno + 1) for each in functions)
+    return Outline(ast.get_docstring(tree), tuple(lengths))
 
 
 def named(path: Path) -> str:

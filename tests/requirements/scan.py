@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tests.house.tree import statements_in
 from tests.requirements.ledger import ID
 
 TESTS = Path(__file__).parent.parent
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NAMED = (ast.Name, ast.Attribute)
 
 _IN_NAME = re.compile(ID.pattern, re.IGNORECASE)
 _IN_TEXT = re.compile(rf"\b{ID.pattern}\b")
@@ -72,7 +74,7 @@ def _holds_tests(file: Path) -> bool:
 def _functions(text: str) -> list[Function]:
     gc.disable()  # the trees go by themselves: looking for garbage among them took half of the time
     try:
-        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, Function)]
+        return [node for node in statements_in(ast.parse(text)) if isinstance(node, Function)]
     finally:
         gc.enable()
 
@@ -90,13 +92,9 @@ def _asserting(functions: Sequence[Function], known: Set[str] = frozenset()) -> 
 
 
 def _called(function: Function) -> tuple[set[str], bool]:
-    """The names that a function calls, and whether it asserts itself."""
-    names, asserts = set(), False
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assert):
-            asserts = True
-        elif isinstance(node, ast.Call):
-            target = node.func
-            if isinstance(target, ast.Name | ast.Attribute):
-                names.add(target.id if isinstance(target, ast.Name) else target.attr)
-    return names, asserts or any(name in _RAISING or name.startswith("assert") for name in names)
+    """Whether a function asserts itself, and if it does not, the names that it calls."""
+    if any(isinstance(node, ast.Assert) for node in statements_in(function)):
+        return set(), True
+    called = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+    names = {each.id if isinstance(each, ast.Name) else each.attr for each in called if isinstance(each, _NAMED)}
+    return names, any(name in _RAISING or name.startswith("assert") for name in names)
