@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import genai_prices
 import pytest
 
-from prosa.adapters.providers.prices import KnownPrices
+from prosa.adapters.providers.prices import KnownModels, KnownPrices
 from prosa.runtime.messages import Usage
 from prosa.settings import Price
 
@@ -52,3 +53,24 @@ def test_la27_the_users_table_wins() -> None:
     assert prices.cost("mine:8b", Usage(1_000_000, 500_000, 400_000)) == Decimal("6.8")
     settings = KnownPrices({"gpt-4o": Price(Decimal(1), Decimal(2), Decimal("0.5"))})
     assert settings.cost("gpt-4o", Usage(1000, 0, 1000)) == Decimal("0.0005")
+
+
+def test_the_list_is_asked_once_a_minute_for_the_same_tokens_and_once_for_a_window(monkeypatch: pytest.MonkeyPatch):
+    """Prices of some models depend on the time of day; an estimate asks a thousand times for a few of them."""
+    asked: list[str] = []
+
+    def counted(usage: genai_prices.Usage, name: str, **more: str | None) -> object:
+        asked.append(name)
+        return original(usage, name, **more)
+
+    original, usage, now = genai_prices.calc_price, Usage(1_234_567, 75), 60_000_000_000.0
+    monkeypatch.setattr(genai_prices, "calc_price", counted)
+    monkeypatch.setattr("prosa.adapters.providers.prices.time.time", lambda: now)
+    costs = {KnownPrices().cost("gpt-4o", usage) for _ in range(3)}
+    assert len(costs) == 1 and asked == ["gpt-4o"]
+    now += 59.9
+    assert {KnownPrices().cost("gpt-4o", usage)} == costs and len(asked) == 1
+    now += 0.2
+    assert {KnownPrices().cost("gpt-4o", usage)} == costs and len(asked) == 2
+    windows = {KnownModels().context("gpt-4o-2024-05-13", None) for _ in range(3)}
+    assert len(windows) == 1 and None not in windows and len(asked) == 3

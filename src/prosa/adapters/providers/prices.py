@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
@@ -19,6 +20,8 @@ from prosa.settings import ModelSettings, Price
 from prosa.source.url import EMBEDDED_SERVICE
 
 MILLION = Decimal(1_000_000)
+ASKED = 1_024
+"""Answers of the list that are kept: each takes a millisecond, and an estimate asks for the same ones again."""
 PriceTuple: TypeAlias = tuple[Decimal, Decimal] | tuple[Decimal, Decimal, Decimal]
 
 
@@ -74,6 +77,12 @@ def _listed(model_name: str, usage: Usage, service: str | None) -> Decimal | Non
     if not model_name or ":" in model_name or not has_price_list():
         # `name:tag` is how local servers call their models; the hosted model of that name has a price, this has none.
         return None
+    return _price_at(int(time.time()) // 60, model_name, usage, service)
+
+
+@lru_cache(maxsize=ASKED)
+def _price_at(_minute: int, model_name: str, usage: Usage, service: str | None) -> Decimal | None:
+    """Return a price of the list, which may depend on the time of day: it is kept for the rest of the minute."""
     from genai_prices import Usage as ListedUsage
     from genai_prices import calc_price
 
@@ -163,6 +172,11 @@ def _counter(name: str) -> Callable[[str], int] | None:
 def _listed_context(model_name: str, service: str | None) -> int | None:
     if not model_name or ":" in model_name or not has_price_list():
         return None
+    return _window(model_name, service)
+
+
+@lru_cache(maxsize=ASKED)
+def _window(model_name: str, service: str | None) -> int | None:
     from genai_prices import Usage, calc_price
 
     try:
