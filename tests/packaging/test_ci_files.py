@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.tree import ROOT
+from tests.packaging.validating import assert_fits
 
 BIN = Path(sys.executable).parent
 STEP = ROOT / "packaging" / "github" / "action.sh"
@@ -30,8 +31,7 @@ CHOICES = {
 
 
 def test_the_action_is_valid_by_the_schema_of_github():
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", str(ACTION)]
-    subprocess.run(command, check=True, capture_output=True)
+    assert_fits("vendor.github-actions", ACTION)
 
 
 def test_the_step_and_the_image_satisfy_their_linters():
@@ -130,9 +130,7 @@ def test_the_snippets_of_the_page_satisfy_the_schema_of_their_host(tmp_path: Pat
     (snippet,) = snippets(head)
     file = tmp_path / "snippet.yml"
     file.write_text(snippet)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout
+    assert_fits(schema, file)
 
 
 def test_pre_commit_takes_the_configuration_of_the_page(tmp_path: Path):

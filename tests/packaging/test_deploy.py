@@ -15,6 +15,7 @@ from prosa.cli import worker
 from prosa.cli.parser import Parser
 from tests.cli.desk import desk
 from tests.cli.programs import ROOT
+from tests.packaging.validating import assert_fits
 
 DEPLOY = ROOT / "packaging/deploy"
 UNIT, COMPOSE = DEPLOY / "prosa-worker.service", DEPLOY / "compose.yaml"
@@ -43,9 +44,7 @@ def test_x29_the_unit_is_one_that_systemd_takes(tmp_path: Path):
 
 
 def test_x29_the_compose_file_fits_its_schema(tmp_path: Path):
-    words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_fits("vendor.compose-spec", COMPOSE)
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     taken([str(tmp_path) if each == "/work" else each for each in services["worker"]["command"]])
     assert (
