@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.mcp import stdio
+from tests import warm
 from tests.adapters.mcp.support import processes, sleepers, started, wait_until
 
 PEERS = Path(__file__).resolve().parents[2] / "peers" / "node_modules" / "@modelcontextprotocol"
@@ -22,6 +24,12 @@ def _no_orphans() -> Iterator[None]:
     before = started()
     yield
     assert wait_until(lambda: not started() - before), (processes(), sleepers())
+
+
+@pytest.fixture(scope="session")
+def warmed() -> None:
+    """The interpreter that processes are forked from runs before a test: it is nothing that the test leaves behind."""
+    warm.run([sys.executable, "-c", ""], check=True)
 
 
 @pytest.fixture

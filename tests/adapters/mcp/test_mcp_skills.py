@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from prosa.adapters.mcp import McpServers
 from prosa.adapters.mcp import skills as adapter
 from prosa.adapters.mcp.skills import ServedSkills, served_skills
 from prosa.runtime.ports import ServerConfig, ToolResult
+from tests import warm
 from tests.adapters.mcp.support import run
 from tests.mcp_server.folder import served, write
 
@@ -149,9 +149,10 @@ def test_x40_tools_of_the_server_itself_keep_their_names(folder: Path) -> None:
     told(folder, work)
 
 
+@pytest.mark.usefixtures("warmed")
 def test_x40_a_program_gets_the_skills_of_its_server(folder: Path, tmp_path: Path) -> None:
     """Over standard input and output, with everything between."""
-    config = ServerConfig("docs", command=sys.executable, args=("-m", "prosa", "mcp", str(folder)))
+    config = ServerConfig("docs", command=str(warm.scripts(tmp_path / "bin") / "prosa"), args=("mcp", str(folder)))
     environ = {**os.environ, "PROSA_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)}
 
     async def main() -> None:
