@@ -13,12 +13,17 @@ import pytest
 
 from prosa.adapters.processes import Pool, worker_count
 from prosa.adapters.processes.forked import TICKETS
+from tests.depth import DEEP
 
 
 @pytest.fixture(params=[True, False], autouse=True)
 def forking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test holds for forked processes and for those that are started in another way."""
     monkeypatch.setattr("prosa.adapters.processes.pool.FORKING", request.param)
+
+
+FRESH = pytest.mark.parametrize("forking", [True, False] if DEEP else [False], indirect=True)
+"""Fresh workers are never forked, wherever this runs."""
 
 
 def double(number: int) -> tuple[int, int]:
@@ -40,8 +45,8 @@ FIRST = os.getpid()
 LOCK = threading.Lock()
 
 
-def is_locked(_: int) -> bool:
-    return LOCK.locked()
+def locked_and_double(number: int) -> tuple[bool, int]:
+    return LOCK.locked(), number * 2
 
 
 def test_results_come_in_order_from_other_processes():
@@ -55,10 +60,12 @@ def test_one_worker_or_one_job_stays_here(count: int, jobs: list[int]):
     assert [process for _, process in Pool(count).map(double, jobs)] == [os.getpid()] * len(jobs)
 
 
+@FRESH
 def test_fresh_workers_do_the_same_and_inherit_no_lock_that_a_thread_holds():
     with LOCK:
-        assert list(Pool(2, fresh=True).map(is_locked, range(4))) == [False] * 4
-    assert [value for value, _ in Pool(2, fresh=True).map(double, range(6))] == [number * 2 for number in range(6)]
+        results = list(Pool(2, fresh=True).map(locked_and_double, range(6)))
+    assert [locked for locked, _ in results] == [False] * 6
+    assert [value for _, value in results] == [number * 2 for number in range(6)]
 
 
 def test_a_worker_that_dies_takes_nothing_along():
@@ -108,6 +115,7 @@ def test_an_error_of_the_work_is_raised_whoever_does_it():
         list(Pool(2, here=True).map(refuse_last, range(8)))
 
 
+@FRESH
 def test_fresh_workers_and_this_process_share_out_work():
     assert [value for value, _ in Pool(2, fresh=True, here=True).map(double, range(6))] == [
         number * 2 for number in range(6)

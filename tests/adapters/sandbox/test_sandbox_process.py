@@ -16,6 +16,7 @@ from prosa.adapters.sandbox import WasmSandbox, limits, missing_part, parts, pro
 from prosa.extras import ALL
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import Sandbox, SandboxResult
+from tests import warm
 
 MB = 2**20
 SLEEP = "import time; time.sleep(60)"
@@ -215,7 +216,7 @@ asyncio.run(main())
 )
 def test_l23_no_worker_survives_a_parent_that_was_killed(cache, code):
     command = [sys.executable, "-c", ORPHAN, str(cache), code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+    with warm.popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         folders = parent.stdout.readline().split()
