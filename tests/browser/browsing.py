@@ -16,9 +16,10 @@ PHONE, DESK = (390, 844), (1440, 900)
 SIZES = {"phone": PHONE, "desk": DESK}
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 LOOKS: tuple[tuple[str, Scheme], ...] = (
-    tuple((size, scheme) for size in SIZES for scheme in SCHEMES) if DEEP else (("phone", "dark"), ("desk", "light"))
+    tuple((size, scheme) for size in SIZES for scheme in SCHEMES) if DEEP else (("desk", "light"), ("phone", "dark"))
 )
-"""The sizes and schemes that a long page is looked at in: each of them once, in a deep run every pair."""
+"""The sizes and schemes that a long page is looked at in: each of them once, that of a new window first; in a deep run
+every pair."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.browsing import SCHEMES, SIZES, Browsing, looked_at
+from tests.browser.browsing import LOOKS, SIZES, Browsing, Scheme, looked_at
 from tests.browser.looking import faint, nameless, too_wide
 from tests.browser.sites import COUNT
 
@@ -37,20 +37,19 @@ def drawn(page: Page) -> str:
     return sha256(page.evaluate(RESTED).encode()).hexdigest()
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_three_hundred_nodes_are_drawn(size: str, browse: Browsing, linked: str):
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_three_hundred_nodes_are_drawn(size: str, scheme: Scheme, browse: Browsing, linked: str):
     browse.expected.append("willReadFrequently")  # about our own look at the pixels
     page = browse(f"{linked}/mdh/graph", size=SIZES[size], still=True)
     data = json.loads(page.locator("#data").text_content() or "")
     assert len(data["nodes"]) == COUNT
     assert f"{COUNT} documents" in page.get_by_role("banner").inner_text()
     assert nameless(page) == []
-    for scheme in SCHEMES:
-        looked_at(page, SIZES[size], scheme)
-        drawn(page)
-        assert page.evaluate(COLOURS) > 20
-        assert too_wide(page) == []
-        assert faint(page) == {}
+    looked_at(page, SIZES[size], scheme)
+    drawn(page)
+    assert page.evaluate(COLOURS) > 20
+    assert too_wide(page) == []
+    assert faint(page) == {}
 
 
 def test_buttons_wheel_and_keys_zoom(browse: Browsing, linked: str):

@@ -4,7 +4,6 @@ and on paper. With `PROSA_PICTURES=FOLDER` in the environment the pictures of it
 from __future__ import annotations
 
 import os
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -80,10 +79,10 @@ def test_x37_runs_and_batches_fit_and_can_be_read(name: str, text: str, browse: 
     page = offline(browse, (tmp_path / "page.html").as_uri())
     page.evaluate(OPEN)
     kept(page, name)
-    for size, scheme in product((DESK, PHONE), SCHEMES):
-        looked_at(page, size, scheme)
+    for size, scheme in LOOKS:
+        looked_at(page, DESK if size == "desk" else PHONE, scheme)
         assert too_wide(page) == [] and faint(page) == {}
-    assert violations(page) == []
+        assert not (DEEP or size == "phone") or violations(page) == []
     assert [each.url for each in browse.requests] == [(tmp_path / "page.html").as_uri()]
 
 

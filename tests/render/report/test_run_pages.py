@@ -131,12 +131,13 @@ def test_x37_long_runs_and_batches_keep_the_limit(limit: int):
     """X37. What has no room is counted."""
     large = "word & <b> " * 100_000
     one = call("1", "mcp", "lookup", {"id": large}, {"content": large})
-    calls = [replace(one, path=f"{at}") for at in range(1, 41 if DEEP else 13)]
+    calls = [replace(one, path=f"{at}") for at in range(1, 41 if DEEP else 6)]
     page = run_page(replace(RUN, output=json.dumps(large)), calls, limit=limit)
     assert len(page.encode()) <= limit and "All of it has 1,100,000 bytes" in page
-    page = batch_page(BATCH, COUNTS, rows(10_000), limit=limit)
+    count = 10_000 if DEEP else 6_601  # the last but one has failed
+    page = batch_page(BATCH, COUNTS, rows(count), limit=limit)
     assert len(page.encode()) <= limit and "No room for" in page
-    assert page.index("row 9,999 ") < page.index("row 1 ") if limit == MAX_PAGE else True
+    assert page.index(f"row {count - 1:,} ") < page.index("row 1 ") if limit == MAX_PAGE else True
 
 
 @pytest.mark.parametrize(
