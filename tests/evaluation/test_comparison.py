@@ -195,7 +195,7 @@ leaning = st.lists(st.one_of(st.tuples(full, empty), st.tuples(full, holes), who
 
 
 @given(st.lists(leaning, min_size=1, max_size=2))
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300, share=20), deadline=None)
 def test_x34_an_unmeasured_attempt_never_makes_a_better_verdict(several):
     """Whatever the attempts would have been that were not measured: what is said without them would be said with."""
     found = compare_together(several)

@@ -159,7 +159,7 @@ def one(text: str = "Greet Ada.", answer: str = "Hello Ada", **more: Any) -> Cas
     return structs.replace(Cassette("greet", "0" * 64, {"1": call}), **more)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200, share=20), deadline=None)
 @given(cassettes())
 def test_x27_a_cassette_that_is_written_and_read_is_the_same(cassette: Cassette) -> None:
     written = cassette_text(cassette, STAMP)

@@ -25,6 +25,7 @@ from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.program import Program
 from prosa.settings import ModelSettings, Price, Settings
 from tests.cli.programs import user
+from tests.depth import examples
 
 PRICES = {"m": Price(Decimal(3), Decimal(12)), "n": Price(Decimal("0.5"), Decimal(40), Decimal(1))}
 PROGRAM = """\
@@ -128,7 +129,7 @@ def of(program: Program, given: Any, known: EstimateInputs) -> Estimate:
     return estimate(program, first, known)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(examples(200, share=4)))
 def test_x26_no_run_costs_more_than_the_plan_says_or_less(tmp_path: Path, seed: int) -> None:
     """X26, C1. Random programs with imports, and a model that does its worst: what it bills is within the bounds, with
     a context window and without, whether the input is known or not; and never above a cap."""

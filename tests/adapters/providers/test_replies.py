@@ -7,7 +7,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.providers import chat, completion, gemini, messages, responses
@@ -16,6 +16,7 @@ from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.adapters.providers.wire import Wire
 from prosa.runtime.messages import MOST_TOKENS, Message, ModelReply, ToolCall, ToolSpec, Usage
 from tests.adapters.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, only, request
+from tests.depth import examples
 from tests.model_server.server import ModelServer
 
 
@@ -301,6 +302,7 @@ HOSTILE = st.recursive(
 )
 
 
+@settings(max_examples=examples(100, share=20))
 @given(data=st.dictionaries(st.sampled_from(NAMES), HOSTILE, max_size=6), several=st.lists(HOSTILE, max_size=4))
 @pytest.mark.parametrize("wire", [chat.WIRE, responses.WIRE, completion.WIRE, messages.WIRE, gemini.WIRE])
 def test_x26_whatever_comes_is_a_reply_or_a_problem(wire: Wire, data: dict[str, object], several: list[object]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +16,11 @@ from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Crumb, Frame, MessagePage, Page, SearchHit, SearchPage
 from prosa.render.page.node import node_page
 from prosa.site.layout import Neighbour, Neighbourhood
-from tests.depth import examples
+from tests.depth import DEEP, examples
 from tests.render.page.elements import Tree, forbidden, tree
 from tests.render.page.sample import html_of, link, seen, view
 
+T = TypeVar("T")
 SIGN = "vis1ble"
 
 VECTORS = (
@@ -142,12 +144,18 @@ def _counts(page: Tree) -> dict[str, int]:
     }
 
 
+@cache
+def _harmless() -> dict[str, int]:
+    """The elements of a page with harmless words."""
+    return _counts(tree(node_page(_page(f"harmless{SIGN}"))))
+
+
 @pytest.mark.parametrize("vector", VECTORS)
 def test_hw3_a_hostile_text_in_every_field_stays_text(vector: str):
     """HW3. The page has the elements of a page with harmless words in the same places, and the words can be read."""
     page = tree(node_page(_page(f"{vector}{SIGN}")))
     assert forbidden(page) == []
-    assert _counts(page) == _counts(tree(node_page(_page(f"harmless{SIGN}"))))
+    assert _counts(page) == _harmless()
     assert SIGN in page.one("h1").text
     assert f"{vector}{SIGN}".replace("\0", "\ufffd") in page.one("h1").text.replace("\0", "\ufffd")
 
@@ -181,13 +189,18 @@ def _bodies(vector: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_hw3_a_hostile_text_in_every_place_of_a_body_stays_text(vector: str):
-    """HW3."""
-    for place, text in _bodies(vector).items():
+    """HW3. Each vector in every third place, and all places among three vectors; in `make test-deep` in every place."""
+    for place, text in _some([*_bodies(vector).items()], vector):
         record = place == "wikilink"
         page = tree(html_of(f"---\nymj_spec: 1.0.0\n---\n{text}" if record else text, "ymj" if record else "plain"))
         assert forbidden(page) == [], place
         assert SIGN in page.seen, place
         assert forbidden(tree(safe_html(text))) == [], place
+
+
+def _some(each: list[T], vector: str) -> list[T]:
+    """All of them in `make test-deep`, else every third one, another third for the next vector."""
+    return each if DEEP else each[VECTORS.index(vector) % 3 :: 3]
 
 
 def _quoted(text: str) -> str:
@@ -217,7 +230,8 @@ def test_hw3_hostile_dialects(vector: str):
         "magi": f"---\ntitle: {_quoted(line)}\n---\n{SIGN}\n\n```ai-script\n{json.dumps(script)}\n```\n",
     }
     for dialect, text in documents.items():
-        for frame in (Frame("F"), Frame("F", can_run=True), Frame("F", can_run=True, signed_in=True, csrf=line)):
+        frames = [Frame("F"), Frame("F", can_run=True), Frame("F", can_run=True, signed_in=True, csrf=line)]
+        for frame in _some(frames, vector):
             page = seen(text, dialect, frame=frame)
             assert [each for each in forbidden(page) if each != "form "] == [], dialect
             assert SIGN in page.one("article").text, dialect

@@ -15,6 +15,7 @@ from prosa.render.page.writer import write
 from tests.depth import examples
 from tests.render.page.elements import Tree, forbidden
 from tests.render.page.sample import embed, html_of, link, seen, wiki
+from tests.work import PART
 
 
 def article(text: str, **more: bool) -> Tree:
@@ -148,9 +149,21 @@ def test_a_text_without_these_notations_is_written_as_before(text: str) -> None:
     assert write(text, link=link, embed=embed, wiki=wiki) == write(text, link=link, embed=embed)
 
 
+N = 50_000 // PART
 LARGE = (
-    *("[[" * 200_000, "[[a" * 100_000, "![[a]] " * 50_000, "> [!a]" * 50_000, "==a" * 100_000),
-    *("[[a|" * 100_000 + "]]" * 100_000, "%%" * 200_000, " ^a" * 100_000, "> " * 20_000),
+    *(
+        "[[" * 4 * N,
+        "[[a" * 2 * N,
+        "![[a]] " * N,
+        "> [!a]" * N,
+        "==a" * 2 * N,
+    ),
+    *(
+        "[[a|" * 2 * N + "]]" * 2 * N,
+        "%%" * 4 * N,
+        " ^a" * 2 * N,
+        "> " * N,
+    ),
 )
 
 
