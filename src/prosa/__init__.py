@@ -159,8 +159,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"prosa.{name}")
     if name in _NAMES:
-        globals()[name] = found = getattr(import_module(_NAMES[name]), name)
-        return found
+        globals()[name] = value = getattr(import_module(_NAMES[name]), name)
+        return value
     raise AttributeError(f"module 'prosa' has no attribute {name!r}")
 
 

@@ -112,8 +112,8 @@ def _list_of(record: type) -> str:
     return re.sub(r"--([a-z][a-z-]*)", lambda flag: f"``{flag[1].replace('-', '_')}``", "\n".join(lines))
 
 
-def _require_known(name: str, given: Iterable[str], known: Collection[str]) -> None:
-    for unknown in set(given) - set(known):
+def _require_known(name: str, names: Iterable[str], known: Collection[str]) -> None:
+    for unknown in set(names) - set(known):
         near = nearest(unknown, known)
         raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
 
@@ -121,10 +121,10 @@ def _require_known(name: str, given: Iterable[str], known: Collection[str]) -> N
 _LEAST: Final[Mapping[str, int]] = {"count": 1, "number": 0, "bytes": 1, "memory": 1}
 
 
-def _require_ranges(given: Mapping[str, object], record: type) -> None:
+def _require_ranges(arguments: Mapping[str, object], record: type) -> None:
     """Raise ValueError for a number or a time that is too small to mean anything."""
     for option in declared(record):
-        value, kind = given.get(option.name), option.option.kind
+        value, kind = arguments.get(option.name), option.option.kind
         if not isinstance(value, int | float) or isinstance(value, bool):
             continue
         if kind == "seconds" and not value > 0:
@@ -161,22 +161,22 @@ def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Envi
     return Environment(variables, settings_for(path, variables, log), log)
 
 
-def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
+def provider_of(provider: Provider | str | None) -> tuple[str | None, Provider | None]:
     """Return the name of a provider, or one that replaces all. Raises TypeError for anything else."""
-    if isinstance(given, str):
-        return given, None
-    require_provider(given)
-    return None, given
+    if isinstance(provider, str):
+        return provider, None
+    require_provider(provider)
+    return None, provider
 
 
-def require_provider(given: T) -> None:
+def require_provider(provider: T) -> None:
     """Raise TypeError for anything but a provider or None."""
-    if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
-        raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
+    if provider is not None and not (callable(getattr(provider, "complete", None)) and not isinstance(provider, type)):
+        raise TypeError(f"provider is of the type {type(provider).__name__}; {A_PROVIDER}")
 
 
 def options_of(
-    given: Mapping[str, object],
+    arguments: Mapping[str, object],
     environment: Environment,
     own: Provider | None,
     *,
@@ -189,8 +189,8 @@ def options_of(
     ``own`` is a provider that replaces all, with its own names of models."""
     chosen: dict[str, object] = {}
     for record in (ModelOptions, ServiceOptions, LimitOptions, ReadingOptions):
-        chosen |= fields_of(record, given)
-    keywords = cast("RunOptions", given)
+        chosen |= fields_of(record, arguments)
+    keywords = cast("RunOptions", arguments)
     if (root := keywords.get("root")) is not None:
         chosen["root"] = Path(root)
     if (cap := keywords.get("max_cost")) is not None:
@@ -223,44 +223,44 @@ def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay
     return RecordingOptions(kept, played)
 
 
-def cap_of(given: Amount) -> Decimal | Ledger:
+def cap_of(amount: Amount) -> Decimal | Ledger:
     """Return an amount in US dollars above zero, or a ledger. Raises ValueError for another amount, and TypeError."""
-    if isinstance(given, Ledger):
-        return given
-    if not isinstance(given, Decimal | float | int | str):
-        raise TypeError(f"an amount is of the type {type(given).__name__}; expected Decimal | float | str | Ledger")
+    if isinstance(amount, Ledger):
+        return amount
+    if not isinstance(amount, Decimal | float | int | str):
+        raise TypeError(f"an amount is of the type {type(amount).__name__}; expected Decimal | float | str | Ledger")
     try:
-        found = Decimal(str(given))
+        cap = Decimal(str(amount))
     except InvalidOperation:
-        found = Decimal(0)
-    if not found.is_finite() or found <= 0:
-        raise ValueError(f"max_cost is an amount in US dollars above 0, found {given!r}")
-    return found
+        cap = Decimal(0)
+    if not cap.is_finite() or cap <= 0:
+        raise ValueError(f"max_cost is an amount in US dollars above 0, found {amount!r}")
+    return cap
 
 
-def words(given: str | Iterable[str]) -> tuple[str, ...]:
+def words(text: str | Iterable[str]) -> tuple[str, ...]:
     """Return the words of an argument; a text is one of them, not its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
-def path_of(given: str | Path) -> Path | None:
+def path_of(location: str | Path) -> Path | None:
     """Return the path in an argument, None if it is the text of a document: see `prosa.load`."""
-    if isinstance(given, Path):
-        return given
-    if "\n" in given or len(given) > MAX_PATH or not given:
+    if isinstance(location, Path):
+        return location
+    if "\n" in location or len(location) > MAX_PATH or not location:
         return None
-    path = Path(given)
+    path = Path(location)
     try:
         return path if path.exists() or path.suffix in DOCUMENT_SUFFIXES else None
     except (OSError, ValueError):
         return None
 
 
-def program_of(given: str | Path | Program) -> Path | Program:
+def program_of(program: str | Path | Program) -> Path | Program:
     """Return the program in an argument, or its path. Raises TypeError for the text of one."""
-    if isinstance(given, str) and "\n" in given:
+    if isinstance(program, str) and "\n" in program:
         raise TypeError("give the path of a program, found the text of one: save it in a file, such as program.md")
-    return Path(given) if isinstance(given, str) else given
+    return Path(program) if isinstance(program, str) else program
 
 
 def log(text: str) -> None:

@@ -110,22 +110,22 @@ async def abatch(
         name=name or "",
         rounds=RoundPlan(backend, waves),
     )
-    given = program_of(path_or_program)
-    environment = environment_of(given if isinstance(given, Path) else None, options.get("environ"))
+    path = program_of(path_or_program)
+    environment = environment_of(path if isinstance(path, Path) else None, options.get("environ"))
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
     of_rows = options_of(options, environment, provider, journal=journal)
-    subject = _subject(given, script, of_rows, environment)
+    subject = _subject(path, script, of_rows, environment)
     beside = file_beside(store_path(journal, environment.environ), environment.environ)
-    found = _rows(rows, query, beside)
-    prepared = prepare(subject, found, RowMapping(fields or {}, id_column), chosen, of_rows, environment)
+    row_source = _rows(rows, query, beside)
+    prepared = prepare(subject, row_source, RowMapping(fields or {}, id_column), chosen, of_rows, environment)
     end = await begin_batch(prepared, listener=options.get("listener", ignore), on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
 
 
-def _subject(given: Path | Program, script: str, options: Options, environment: Environment) -> Subject:
-    if isinstance(given, Program):
-        return Subject(ready_program(given, options, environment))
-    return subject_of(given, script, options, environment)
+def _subject(path: Path | Program, script: str, options: Options, environment: Environment) -> Subject:
+    if isinstance(path, Program):
+        return Subject(ready_program(path, options, environment))
+    return subject_of(path, script, options, environment)
 
 
 def _rows(rows: str | Path | Iterable[Mapping[str, Value]], query: str, store: Path) -> Rows:
@@ -138,11 +138,11 @@ def _no_input(size: int) -> bytes:
     raise ValueError(f"rows='-' is for the command line (asked for {size} bytes)")
 
 
-def _alone(given: Amount) -> Decimal:
-    found = cap_of(given)
-    if isinstance(found, Ledger):
+def _alone(amount: Amount) -> Decimal:
+    cap = cap_of(amount)
+    if isinstance(cap, Ledger):
         raise TypeError("max_cost_per_row is an amount: each row has its own")
-    return found
+    return cap
 
 
 batch = synchronous(abatch, "batch")

@@ -88,9 +88,9 @@ async def achat(
     return result
 
 
-def _paths(given: Iterable[str | Path]) -> tuple[Path, ...]:
+def _paths(paths: Iterable[str | Path]) -> tuple[Path, ...]:
     """Return the paths of an argument, which may be a single one."""
-    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
+    return tuple(map(Path, (paths,) if isinstance(paths, str | Path) else paths))
 
 
 chat = synchronous(achat, "chat")

@@ -72,10 +72,10 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
         (group,) = gather([path], given=_given())
         group.files.read(path)
         checked = Checker.of(CheckOptions(dialect), os.environ, memory=_SEEN).check(group, keep=True)
-    found = checked.documents[0]
-    front = found.front
-    model = cast("Model", found.reading.model)  # in any dialect, its model is one of these
-    return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
+    document = checked.documents[0]
+    front = document.front
+    model = cast("Model", document.reading.model)  # in any dialect, its model is one of these
+    return Document(front.source, document.dialect, document.reading.front_matter, model, checked.of(front.source))
 
 
 @checked
@@ -123,8 +123,8 @@ def check(
         groups = judged_by(profile, groups)
     if changed_since is not None:
         groups = changed_groups(groups, changed_since).groups
-    found = checker.diagnostics(groups)
-    return list(known.split(found, groups).new if known is not None else found)
+    diagnostics = checker.diagnostics(groups)
+    return list(known.split(diagnostics, groups).new if known is not None else diagnostics)
 
 
 def _given() -> Given | None:

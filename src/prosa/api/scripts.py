@@ -53,11 +53,11 @@ async def arun_scripts(
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
     file = requested(path or SourceText(str(path_or_text)), scripts, choice, chosen, environment)
     granted, replaced = require_tools(tools), own is not None
-    found = selection(file, choice, chosen, environment, context=context, tools=granted, replaced=replaced)
-    found.require_named()
-    for note in found.passed_over():
+    selected = selection(file, choice, chosen, environment, context=context, tools=granted, replaced=replaced)
+    selected.require_named()
+    for note in selected.passed_over():
         environment.notice(note)
-    ready = found.made_ready()
+    ready = selected.made_ready()
     listener = options.get("listener", ignore)
     return await run_all(ready, chosen, environment, listener=listener, at_once=jobs, provider=own)
 

@@ -69,8 +69,8 @@ async def arun_tests(
         hint = "they are named NAME.test.md; the cases of a skill are in its evals/evals.json"
         raise RunError(f"no test documents in {', '.join(named)}, and no skill with cases", hint=hint)
     environment = environment_of(groups[0].paths[0], options.get("environ"))
-    given = {**options, "model": chosen[0] if len(chosen) == 1 else None}
-    of_runs = options_of(given, environment, provider)
+    arguments = {**options, "model": chosen[0] if len(chosen) == 1 else None}
+    of_runs = options_of(arguments, environment, provider)
     sides = () if against is None else (side_of(against, Path(named[0])),)
     wanted = TestOptions(
         models=chosen,

@@ -79,7 +79,7 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
         _extras,
         _editors,
     )
-    return tuple(found for look in looks for found in _guarded(look, environ, folder))
+    return tuple(finding for look in looks for finding in _guarded(look, environ, folder))
 
 
 def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
@@ -141,39 +141,39 @@ def _installation(_environ: Mapping[str, str], _folder: Path) -> Iterator[Findin
 def _kind() -> str:
     """Return how this Prosa was installed."""
     try:
-        found = distribution("prosa-core")
+        package = distribution("prosa-core")
     except PackageNotFoundError:
         return "run from its source"
-    url = found.read_text("direct_url.json") or ""
+    url = package.read_text("direct_url.json") or ""
     return "installed to be edited" if '"editable": true' in url else "installed"
 
 
 def _command(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
     """Yield which `prosa` a shell would start."""
-    found = shutil.which("prosa", path=environ.get("PATH", ""))
+    executable = shutil.which("prosa", path=environ.get("PATH", ""))
     own = Path(sys.executable).with_name("prosa")
-    if found is None:
+    if executable is None:
         yield Finding("command", "warning", "no `prosa` is on the PATH", f"add {own.parent} to PATH")
-    elif Path(found).resolve() != own.resolve():
-        message = f"a shell starts {found}, which is not the one that runs now"
+    elif Path(executable).resolve() != own.resolve():
+        message = f"a shell starts {executable}, which is not the one that runs now"
         yield Finding("command", "warning", message, "remove one of the two, or change the order of PATH")
     else:
-        yield Finding("command", "ok", found)
+        yield Finding("command", "ok", executable)
 
 
 def _settings(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
-    said: list[str] = []
+    messages: list[str] = []
     user = config_dir(environ) / USER_FILE
     root = find_root(folder)
     project = next((root / name for name in PROJECT_FILES if _is_ours(root / name)), None)
     try:
-        settings_for(folder, environ, said.append)
+        settings_for(folder, environ, messages.append)
     except (RunError, FileProblem) as error:
         yield Finding(
             "settings", "broken", str(error), getattr(error, "hint", "") or "correct the file, or move it away"
         )
         return
-    for warning in said:
+    for warning in messages:
         yield Finding("settings", "warning", warning.removeprefix("warning: "), "correct or delete the line")
     yield Finding("user settings", "ok", str(user) if user.is_file() else f"none ({user})")
     yield Finding("project", "ok", f"{root}, {f'settings in {project.name}' if project else 'without settings'}")
@@ -200,20 +200,20 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     ]
     here = [name for name in dict.fromkeys(names) if environ.get(name, "").strip()]
     stored = [name for name in stored_keys(config_dir(environ)) if name not in here]
-    said = [f"set: {', '.join(here) or 'none'}"]
+    parts = [f"set: {', '.join(here) or 'none'}"]
     if stored:
-        said.append(f"in {KEYS_FILE}: {', '.join(stored)}")
+        parts.append(f"in {KEYS_FILE}: {', '.join(stored)}")
     missing = [name for name in dict.fromkeys(names) if name not in here and name not in stored]
-    yield Finding("keys", "ok" if here or stored else "note", "; ".join([*said, f"not set: {', '.join(missing)}"]))
+    yield Finding("keys", "ok" if here or stored else "note", "; ".join([*parts, f"not set: {', '.join(missing)}"]))
 
 
 def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     """Yield the variables whose values are sent to MCP servers, without the values."""
     for origin, here, missing in configured(_known_settings(environ, folder), environ):
-        said = [f"set: {', '.join(here)}"] if here else []
-        said += [f"not set: {', '.join(missing)}"] if missing else []
+        parts = [f"set: {', '.join(here)}"] if here else []
+        parts += [f"not set: {', '.join(missing)}"] if missing else []
         todo = f"set {missing[0]}, or take it out of `servers` in your settings" if missing else ""
-        yield Finding("mcp servers", "warning" if missing else "ok", f"{origin}: {'; '.join(said)}", todo)
+        yield Finding("mcp servers", "warning" if missing else "ok", f"{origin}: {'; '.join(parts)}", todo)
 
 
 def _logins(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
@@ -240,10 +240,10 @@ def _cache(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
     if not place.exists():
         yield Finding("cache", "ok", f"{place} (not made yet)")
         return
-    found = place.stat()
-    if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
+    status = place.stat()
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         yield Finding("cache", "broken", f"{place} belongs to another user", "remove it or set PROSA_CACHE_DIR")
-    elif os.name == "posix" and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    elif os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         yield Finding("cache", "broken", f"{place} may be written by others", f"remove it: rm -r {place}")
     elif not os.access(place, os.W_OK):
         yield Finding("cache", "warning", f"{place} cannot be written", "make it writable, or set PROSA_CACHE_DIR")
@@ -310,18 +310,18 @@ def _embedded(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    found, phrase = stored_agreement(environ), environ.get(AGREEMENT_VARIABLE, "")
-    if found.record is None and index_of(phrase) is not None:
+    agreement, phrase = stored_agreement(environ), environ.get(AGREEMENT_VARIABLE, "")
+    if agreement.record is None and index_of(phrase) is not None:
         yield Finding("agreement", "ok", f"accepted by {AGREEMENT_VARIABLE}, as long as it is set")
-    elif found.record is None and phrase:
+    elif agreement.record is None and phrase:
         wrong = f"not accepted; {AGREEMENT_VARIABLE} is set, but holds none of the {len(PHRASES)} phrases"
         yield Finding("agreement", "warning", wrong, "prosa agree")
-    elif found.problem:
-        yield Finding("agreement", "warning", found.problem, "accept it again: prosa agree")
-    elif found.record is None:
+    elif agreement.problem:
+        yield Finding("agreement", "warning", agreement.problem, "accept it again: prosa agree")
+    elif agreement.record is None:
         yield Finding("agreement", "note", "not accepted; programs ask for it before their first run", "prosa agree")
     else:
-        yield Finding("agreement", "ok", f"accepted ({found.path})")
+        yield Finding("agreement", "ok", f"accepted ({agreement.path})")
 
 
 def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
@@ -333,5 +333,5 @@ def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _editors(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    found = [title for name, title in EDITORS.items() if shutil.which(name, path=environ.get("PATH", ""))]
-    yield Finding("editors", "ok" if found else "note", ", ".join(found) or "none found on the PATH")
+    titles = [title for name, title in EDITORS.items() if shutil.which(name, path=environ.get("PATH", ""))]
+    yield Finding("editors", "ok" if titles else "note", ", ".join(titles) or "none found on the PATH")

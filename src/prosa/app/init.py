@@ -209,8 +209,8 @@ def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
 def _repos(text: str) -> tuple[Node, ...]:
     """Return the repositories of a configuration; none where it cannot be read."""
     read = read_yaml(text)
-    found = read.node.get("repos") if isinstance(read.node, Fields) and not read.problems else None
-    return found.items if isinstance(found, Items) else ()
+    repos = read.node.get("repos") if isinstance(read.node, Fields) and not read.problems else None
+    return repos.items if isinstance(repos, Items) else ()
 
 
 def _with_section(name: str, path: Path, source: SourceText, text: str) -> Part:

@@ -36,8 +36,8 @@ class UsedHost(Struct, frozen=True):
 
 def used_hosts(folder: Path, environ: Mapping[str, str]) -> tuple[UsedHost, ...]:
     """Return the hosts whose files are in a project, or whose programs are on the PATH."""
-    found = ((host, _sign(host, folder, environ.get("PATH", ""))) for host in HOSTS)
-    return tuple(UsedHost(host, sign) for host, sign in found if sign)
+    signs = ((host, _sign(host, folder, environ.get("PATH", ""))) for host in HOSTS)
+    return tuple(UsedHost(host, sign) for host, sign in signs if sign)
 
 
 def _sign(host: Host, folder: Path, search: str) -> str:

@@ -104,10 +104,10 @@ async def _local(environment: Environment, kind: str | None) -> list[Service]:
     return made
 
 
-def _silent(found: Silent, titles: Mapping[str, str]) -> Service:
-    place = found.place
+def _silent(silent: Silent, titles: Mapping[str, str]) -> Service:
+    place = silent.place
     name = titles.get(place.expected, LOCAL_NAME)
-    return Service(name, place.expected, place.base_url, "silent", is_local=True, note=found.why)
+    return Service(name, place.expected, place.base_url, "silent", is_local=True, note=silent.why)
 
 
 def _hosted(row: ProviderRow, environment: Environment) -> tuple[Service, Endpoint | None]:
@@ -132,7 +132,7 @@ async def _same(service: Service) -> Service:
 async def _listed(service: Service, protocol: Protocol, endpoint: Endpoint) -> Service:
     """Return the service with its models, or with why it gave none."""
     try:
-        found = await list_models(protocol, endpoint)
+        models = await list_models(protocol, endpoint)
     except ProviderError as error:
         return replace(service, state="silent", note=error.message)
-    return replace(service, state="answers", models=tuple(Model(listed.name, listed.context) for listed in found))
+    return replace(service, state="answers", models=tuple(Model(listed.name, listed.context) for listed in models))

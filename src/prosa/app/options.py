@@ -60,7 +60,7 @@ if not TYPE_CHECKING:  # those of `typing` check and remember each of these anno
 
         def __init_subclass__(cls, *, total: bool) -> None:
             parts = [getattr(base, "__annotations__", {}) for base in (*cls.__bases__, cls)]
-            cls.__annotations__ = {name: said for part in parts for name, said in part.items()}
+            cls.__annotations__ = {name: annotation for part in parts for name, annotation in part.items()}
 
 
 class Option(Struct, frozen=True):
@@ -114,18 +114,18 @@ class DeclaredOption(Struct, frozen=True):
 
 def declared(record: type, *names: str) -> Iterable[DeclaredOption]:
     """Return the options of a record: those of ``names`` in this order, or all. A field without words is none."""
-    found = _options_of(record)
-    return [found[name] for name in names] if names else found.values()
+    by_name = _options_of(record)
+    return [by_name[name] for name in names] if names else by_name.values()
 
 
 @cache
 def _options_of(record: type) -> Mapping[str, DeclaredOption]:
-    found: dict[str, DeclaredOption] = {}
+    by_name: dict[str, DeclaredOption] = {}
     for name, annotation in record.__annotations__.items():
         for option in getattr(annotation, "__metadata__", ()):
             flags = option.flags or (f"--{name.replace('_', '-')}",)
-            found[name] = DeclaredOption(name, annotation.__origin__, option, flags, option.dest or name)
-    return found
+            by_name[name] = DeclaredOption(name, annotation.__origin__, option, flags, option.dest or name)
+    return by_name
 
 
 def fields_of(record: type, chosen: Mapping[str, object]) -> dict[str, object]:
@@ -375,8 +375,8 @@ class Replay(Struct, frozen=True):
         live = (None, "live")
         allowed = {"match": ("exact", "messages", "path"), "new": live, "tools": live}
         for name, words in allowed.items():
-            if (given := getattr(self, name)) not in words:
-                raise ValueError(f"{name}={given!r}: it is one of {', '.join(map(repr, words))}")
+            if (value := getattr(self, name)) not in words:
+                raise ValueError(f"{name}={value!r}: it is one of {', '.join(map(repr, words))}")
 
     @property
     def path(self) -> Path:

@@ -27,15 +27,15 @@ def settings_for(
     `RunError` with file and line if a file has errors; settings without effect are reported to ``notice`` and never
     dropped silently. Raises `FileProblem` for a file that cannot be read.
     """
-    given = given_in(environ)
-    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice, given) or Settings()
+    overrides = given_in(environ)
+    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice, overrides) or Settings()
     if "/" in (user.default_model or "") or (user.default_model or "").startswith(("embedded", "gguf:")):
         from prosa.app.run.routes import with_default_provider
 
         user = with_default_provider(user, environ)
     if path is None:
         return user
-    return merge(user, _settings_in(_project_file(path), "project", notice, given) or Settings())
+    return merge(user, _settings_in(_project_file(path), "project", notice, overrides) or Settings())
 
 
 def _project_file(path: Path) -> Path:
@@ -68,10 +68,10 @@ class SettingsInUse:
     def _look(self) -> tuple[str, int, int]:
         path = _project_file(self.root)
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return str(path), 0, 0
-        return str(path), found.st_size, found.st_mtime_ns
+        return str(path), status.st_size, status.st_mtime_ns
 
 
 def nav_place(root: Path, entry: str) -> str:
@@ -99,11 +99,11 @@ def require_setting(text: str, *, user: bool = True) -> None:
     from prosa.rules.project import read_project
     from prosa.settings.given import BadSetting, given_settings
 
-    given = given_settings([text])
-    _, problems = read_project("", PROJECT_FILE, given.project)
+    overrides = given_settings([text])
+    _, problems = read_project("", PROJECT_FILE, overrides.project)
     for problem in problems:
         raise BadSetting(problem.message, "\n".join(problem.notes))
-    if given.user and not user:
+    if overrides.user and not user:
         raise BadSetting("it has no effect here", "docs/settings.md lists the settings of a project, which have")
 
 
@@ -132,23 +132,23 @@ def size_limit(chosen: int | None, settings: Settings | None) -> int:
 
 
 def _settings_in(
-    path: Path, level: Literal["user", "project"], notice: Callable[[str], None], given: Given | None
+    path: Path, level: Literal["user", "project"], notice: Callable[[str], None], overrides: Given | None
 ) -> Settings | None:
     is_there = os.path.lexists(path)
-    if not is_there and given is None:
+    if not is_there and overrides is None:
         return None
     from prosa.settings.read import NONE, read_project_settings, read_user_settings
 
     # The reader of TOML loads only where there is something to read.
     source = RootedFiles().read(path) if is_there else SourceText("", SET_VARIABLE)
     if not is_about_prosa(path.name, source.text):
-        if given is None:
+        if overrides is None:
             return None  # whatever it is, and however long, it is not about us
         source = SourceText("", SET_VARIABLE)
     if level == "user":
-        settings, problems = read_user_settings(source.text, given.user if given else NONE)
+        settings, problems = read_user_settings(source.text, overrides.user if overrides else NONE)
     else:
-        settings, problems = read_project_settings(source.text, path.name, given.project if given else NONE)
+        settings, problems = read_project_settings(source.text, path.name, overrides.project if overrides else NONE)
     for problem in problems:
         if problem.severity is Severity.ERROR:
             raise RunError(_words(source, problem), hint="\n".join(problem.notes))

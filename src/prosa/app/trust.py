@@ -79,10 +79,10 @@ class Agreement(Struct, frozen=True):
 
 def stored_agreement(environ: Mapping[str, str]) -> Agreement:
     """Return the agreement in the user's home."""
-    found = load_agreement(environ)
-    if isinstance(found, AgreementRecord):
-        return Agreement(agreement_path(environ), found)
-    return Agreement(agreement_path(environ), None, found)
+    record = load_agreement(environ)
+    if isinstance(record, AgreementRecord):
+        return Agreement(agreement_path(environ), record)
+    return Agreement(agreement_path(environ), None, record)
 
 
 def accept_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:

@@ -38,13 +38,13 @@ def _followed(
     folders: Collection[Path],
     own: set[str],
     begin: Callable[[], Iterator[frozenset[str]]],
-    found: Iterator[frozenset[str]],
+    batches: Iterator[frozenset[str]],
 ) -> Iterator[Collection[str]]:
     """Yield what one watch after another gives. The system watches a folder and not its name, so a folder that was
     removed or replaced is watched anew as soon as it is there again."""
     while True:
         watched, is_first = _identities(folders), True
-        for paths in found:
+        for paths in batches:
             now = _identities(folders)
             again = bool(own & paths) or now != watched
             # What changed with a folder itself is in the first answer of the next watch, unless the folder is gone.
@@ -57,7 +57,7 @@ def _followed(
             return
         while None in _identities(folders):
             time.sleep(HEARTBEAT / 1000)
-        found = begin()
+        batches = begin()
 
 
 def _identities(folders: Collection[Path]) -> list[tuple[int, int] | None]:
@@ -67,10 +67,10 @@ def _identities(folders: Collection[Path]) -> list[tuple[int, int] | None]:
 
 def _identity(folder: Path) -> tuple[int, int] | None:
     try:
-        found = folder.stat()
+        status = folder.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _matters(path: str) -> bool:

@@ -29,25 +29,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
     installed."""
     from prosa.app.agents.known import agents_here
 
-    found = list(agents_here(tuple(args.names), console.environ))
-    probes = _probed(found, console, named=bool(args.names)) if args.probe else {}
+    agents = list(agents_here(tuple(args.names), console.environ))
+    probes = _probed(agents, console, named=bool(args.names)) if args.probe else {}
     if args.format == "json":
-        rows = [here.as_dict() | _probe_row(probes.get(here.known.name), args.probe) for here in found]
+        rows = [here.as_dict() | _probe_row(probes.get(here.known.name), args.probe) for here in agents]
         console.out(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
-        lines = _details(found) if args.names else _table(found)
+        lines = _details(agents) if args.names else _table(agents)
         console.out("\n".join((*lines, *_probe_lines(probes))))
     return FAILED if any(not probe.ok for probe in probes.values()) else OK
 
 
-def _probed(found: Sequence[AgentHere], console: Console, *, named: bool) -> dict[str, Probe]:
+def _probed(agents: Sequence[AgentHere], console: Console, *, named: bool) -> dict[str, Probe]:
     import asyncio
 
     from prosa.app.agents.probe import probe_agent
     from prosa.app.agents.task import AgentRefused
 
-    installed = [here for here in found if here.installed is not None]
-    if named and (missing := next((here.missing for here in found if here.installed is None), "")):
+    installed = [here for here in agents if here.installed is not None]
+    if named and (missing := next((here.missing for here in agents if here.installed is None), "")):
         raise AgentRefused(missing)
     if not installed:
         console.note("note: no agent is installed here, so there is nothing to probe")
@@ -67,9 +67,9 @@ def _probe_lines(probes: dict[str, Probe]) -> Iterator[str]:
         yield from (f"    {'✓' if step.ok else '✗'} {step.what}" for step in probe.steps)
 
 
-def _table(found: Sequence[AgentHere]) -> Iterator[str]:
-    width = max(len(agent.known.name) for agent in found)
-    for agent in found:
+def _table(agents: Sequence[AgentHere]) -> Iterator[str]:
+    width = max(len(agent.known.name) for agent in agents)
+    for agent in agents:
         here = agent.installed
         version = f"{here.version}" if here is not None else "not installed"
         kind = "" if agent.known.supported else "  (experimental)"
@@ -77,7 +77,7 @@ def _table(found: Sequence[AgentHere]) -> Iterator[str]:
         if here is not None and agent.warning:
             yield f"{'':<{width}}  warning: {agent.warning}"
     yield ""
-    yield _isolation(found[0])
+    yield _isolation(agents[0])
 
 
 def _isolation(here: AgentHere) -> str:
@@ -87,8 +87,8 @@ def _isolation(here: AgentHere) -> str:
     return f"isolation: none ({isolated.reason}); agents run only with --trust-agent"
 
 
-def _details(found: Sequence[AgentHere]) -> Iterator[str]:
-    for agent in found:
+def _details(agents: Sequence[AgentHere]) -> Iterator[str]:
+    for agent in agents:
         known, here = agent.known, agent.installed
         oldest, newest = known.tried
         yield f"{known.name}: {known.title} ({known.package}, licence: {known.licence})"

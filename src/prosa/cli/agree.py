@@ -70,8 +70,8 @@ def agree(
         return OK
     if stored.problem:
         console.note(f"note: {stored.problem}")
-    source, given = _found(console, phrase)
-    index = _given(given, source, command) if given else _typed(console, command, choose, as_json=as_json)
+    source, phrase_text = _found(console, phrase)
+    index = _given(phrase_text, source, command) if phrase_text else _typed(console, command, choose, as_json=as_json)
     if index is None:
         return say(console, "the agreement was not accepted; nothing was stored", cause="agreement-required")
     accept_agreement(console.environ, index)

@@ -46,23 +46,23 @@ def _whole(text: str, *, at_least: int) -> int:
 def dollars(text: str) -> Decimal:
     """Return an amount such as 2.50."""
     try:
-        found = Decimal(text.strip().removeprefix("$"))
+        amount = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
-        found = Decimal(0)
-    if not found.is_finite() or not 0 < found <= MOST_DOLLARS:
+        amount = Decimal(0)
+    if not amount.is_finite() or not 0 < amount <= MOST_DOLLARS:
         raise argparse.ArgumentTypeError(f"expected US dollars such as 2.50, found {text[:20]!r}")
-    return found
+    return amount
 
 
 def duration(text: str, *, most: float = inf) -> float:
     """Return a time such as 30, 30s or 5m in seconds."""
     from prosa.dialects.quantity import seconds
 
-    found = seconds(text)
-    if found is None or found > most:
+    amount = seconds(text)
+    if amount is None or amount > most:
         limit = f" up to {most:,.0f} seconds" if most < inf else ""
         raise argparse.ArgumentTypeError(f"expected a time{limit} such as 30, 30s or 5m, found {text[:20]!r}")
-    return found
+    return amount
 
 
 def seconds(text: str) -> float:
@@ -79,10 +79,10 @@ def memory(text: str) -> int:
     """Return a size of memory, where a plain number means megabytes, as in front matter."""
     from prosa.dialects.quantity import size
 
-    found = size(text)
-    if found is None or found <= 0:
+    amount = size(text)
+    if amount is None or amount <= 0:
         raise argparse.ArgumentTypeError(f"expected a size such as 128MB or 256KiB, found {text!r}")
-    return int(found)
+    return int(amount)
 
 
 def output(text: str) -> str | None:
@@ -184,10 +184,10 @@ def chosen_dialect(name: str | None) -> DialectName | None:
 def size_in_bytes(text: str) -> int:
     """Return `--max-size` in bytes. Raises `WrongUse`."""
     match = _SIZE.fullmatch(text.strip())
-    found = 0 if match is None else int(match[1]) * _FACTORS[match[2][:1].lower()]
-    if not found:
+    amount = 0 if match is None else int(match[1]) * _FACTORS[match[2][:1].lower()]
+    if not amount:
         raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
-    return found
+    return amount
 
 
 def port(text: str) -> int:

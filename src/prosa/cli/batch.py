@@ -125,11 +125,11 @@ def _list(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.batch.control import batch_list
     from prosa.render.batch import list_lines, status_json
 
-    found = batch_list(_store(args, console))
+    statuses = batch_list(_store(args, console))
     if args.format == "json":
-        console.out(json.dumps([status_json(status) for status in found], ensure_ascii=False, indent=2))
+        console.out(json.dumps([status_json(status) for status in statuses], ensure_ascii=False, indent=2))
     else:
-        console.out("\n".join(list_lines(found)))
+        console.out("\n".join(list_lines(statuses)))
     return OK
 
 
@@ -137,10 +137,10 @@ def _status(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.batch.control import batch_status
     from prosa.render.batch import status_json, status_lines
 
-    found = batch_status(_store(args, console), args.target)
+    status = batch_status(_store(args, console), args.target)
     form = args.format == "json"
     console.out(
-        json.dumps(status_json(found), ensure_ascii=False, indent=2) if form else "\n".join(status_lines(found))
+        json.dumps(status_json(status), ensure_ascii=False, indent=2) if form else "\n".join(status_lines(status))
     )
     return OK
 
@@ -155,9 +155,9 @@ def _requeued(args: argparse.Namespace, console: Console) -> int | None:
         return None
     from prosa.app.batch.control import requeue_failed
 
-    status, found = requeue_failed(store, args.target, RETRIED)
-    rows = "1 row waits" if found == 1 else f"{found:,} rows wait"
-    console.note(f"{status.batch.name}: {rows} again" + ("; prosa worker takes them" if found else ""))
+    status, requeued = requeue_failed(store, args.target, RETRIED)
+    rows = "1 row waits" if requeued == 1 else f"{requeued:,} rows wait"
+    console.note(f"{status.batch.name}: {rows} again" + ("; prosa worker takes them" if requeued else ""))
     return OK
 
 
@@ -175,8 +175,8 @@ def _cancel(args: argparse.Namespace, console: Console) -> int:
         sent = asyncio.run(cancel_rounds(store, begun.batch.id, _options(args, console), environment))
         if sent:
             console.note("its requests at the service are cancelled; finished answers are fetched when it resumes")
-    found = cancel_batch(store, begun.batch.id)
-    console.note(f"{found.batch.name}: cancelled; {counts_words(found.counts)}")
+    status = cancel_batch(store, begun.batch.id)
+    console.note(f"{status.batch.name}: cancelled; {counts_words(status.counts)}")
     return OK
 
 
@@ -185,15 +185,15 @@ def _export(args: argparse.Namespace, console: Console) -> int:
     from prosa.render.batch import counts_words
 
     store = _store(args, console)
-    found = batch_status(store, args.target)
+    status = batch_status(store, args.target)
     if args.export == Path("-"):
-        for line in lines(store, found.batch.id, unordered=args.unordered):
+        for line in lines(store, status.batch.id, unordered=args.unordered):
             console.out(line)
         return OK
     require_writable(args.export)
-    expected = require_own(args.export, found.batch)
-    write_results(store, found.batch, args.export, expected=expected, unordered=args.unordered)
-    console.note(f"wrote {args.export}: {counts_words(found.counts)}")
+    expected = require_own(args.export, status.batch)
+    write_results(store, status.batch, args.export, expected=expected, unordered=args.unordered)
+    console.note(f"wrote {args.export}: {counts_words(status.counts)}")
     return OK
 
 
@@ -298,15 +298,15 @@ def _stdin(console: Console) -> Callable[[int], bytes]:
 
 def _mapped(pairs: Sequence[str]) -> dict[str, str]:
     """Raise `WrongUse`."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for pair in pairs:
         name, equals, column = pair.partition("=")
         if not equals or not name or not column:
             raise WrongUse(f"--map {pair}: expected FIELD=COLUMN")
-        if name in found:
+        if name in columns:
             raise WrongUse(f"--map {name}: two columns for one field")
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns
 
 
 def _failures(text: str) -> str:
@@ -341,8 +341,8 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
     """Run it. A first Ctrl-C lets rows under way end, a second one does not."""
     from prosa.app.batch.shared import begin_batch
 
-    def agree(found: Survey, counts: BatchCounts) -> None:
-        _agree(args, console, prepared, found, counts)
+    def agree(survey: Survey, counts: BatchCounts) -> None:
+        _agree(args, console, prepared, survey, counts)
 
     async def work() -> BatchEnd:
         stop = asyncio.Event()
@@ -355,7 +355,7 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
     return asyncio.run(work())
 
 
-def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:
+def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, survey: Survey, counts: BatchCounts) -> None:
     """Confirm a large batch. Raises `WrongUse` if prompting is not possible, and KeyboardInterrupt if the
     answer was no."""
     from prosa.app.batch.plan import is_large, planned
@@ -363,7 +363,7 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
 
     if args.yes:
         return
-    plan = planned(prepared, found, counts)
+    plan = planned(prepared, survey, counts)
     if not is_large(plan, MANY_ROWS, MANY_DOLLARS):
         return
     lines = "\n".join(plan_lines(plan))
@@ -407,8 +407,8 @@ def _as_before(args: argparse.Namespace) -> str:
     import shlex
 
     named = ("model", "base_url", "api", "api_key_env", "store", "output")
-    given = ((f"--{name.replace('_', '-')}", getattr(args, name, None)) for name in named)
-    return "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given if value is not None)
+    options = ((f"--{name.replace('_', '-')}", getattr(args, name, None)) for name in named)
+    return "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in options if value is not None)
 
 
 def _again() -> str:

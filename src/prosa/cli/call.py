@@ -268,10 +268,10 @@ def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:
 def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:
     from prosa.cli.run.input import parse_input
 
-    given = parse_input(args.input, console) if args.input is not None else {}
-    if not isinstance(given, dict):
+    value = parse_input(args.input, console) if args.input is not None else {}
+    if not isinstance(value, dict):
         raise WrongUse("--input must be an object", hint="""as in: --input '{"query": {"city": "Oslo"}}'""")
-    return given
+    return value
 
 
 EXCUSE = 2_000
@@ -293,8 +293,8 @@ def print_answer(answer: Answer, console: Console) -> int:
 
 def failed(answer: Answer, console: Console) -> int:
     """Say that the site refused, with the beginning of its reasons."""
-    said = f"the site answers {answer.status} {answer.reason}".rstrip()
-    return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED, cause="site-failed")
+    message = f"the site answers {answer.status} {answer.reason}".rstrip()
+    return say(console, message, (shown(answer) or "")[:EXCUSE], status=FAILED, cause="site-failed")
 
 
 def shown(answer: Answer) -> str | None:

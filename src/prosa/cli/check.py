@@ -177,10 +177,10 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
     with checker(args, console, count) as how:
         if args.fix or args.unsafe_fixes or args.diff or args.dry_run:
             return _fix(groups, how, args, console, known)
-        found = _verified(groups, how, args) if args.keys or args.trust_policy else how.diagnostics(groups)
+        diagnostics = _verified(groups, how, args) if args.keys or args.trust_policy else how.diagnostics(groups)
     if args.write_baseline is not None:
-        return _write_baseline(known, found, groups, console)
-    return judge(found, groups, args, console, known)
+        return _write_baseline(known, diagnostics, groups, console)
+    return judge(diagnostics, groups, args, console, known)
 
 
 def _verified(groups: Sequence[Group], how: Checker, args: argparse.Namespace) -> tuple[Diagnostic, ...]:
@@ -224,18 +224,18 @@ def _changed(groups: Sequence[Group], revision: str, console: Console) -> Sequen
 
 
 def _write_baseline(
-    known: Baseline | None, found: Sequence[Diagnostic], groups: Sequence[Group], console: Console
+    known: Baseline | None, diagnostics: Sequence[Diagnostic], groups: Sequence[Group], console: Console
 ) -> int:
     """Write the findings, and say what is in the file now."""
     assert known is not None
-    written = known.replaced(found, groups)
+    written = known.replaced(diagnostics, groups)
     kept = f"{known.path} holds {_count(written.count, 'finding')}"
     console.out(f"{kept}: {written.new:,} new, {written.dropped:,} stale ones dropped.")
     return 0
 
 
 def judge(
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     groups: Sequence[Group],
     args: argparse.Namespace,
     console: Console,
@@ -243,9 +243,9 @@ def judge(
 ) -> int:
     """Report what is found, or what of it is new, and return the exit status."""
     if known is None:
-        report(found, groups, args, console)
-        return failed(found, args.fail_on)
-    parts = known.split(found, groups)
+        report(diagnostics, groups, args, console)
+        return failed(diagnostics, args.fail_on)
+    parts = known.split(diagnostics, groups)
     chosen = bool(args.select or args.ignore or args.profile)
     report(parts.new, groups, args, console, parts.known, 0 if chosen else parts.stale)
     return failed(parts.new, args.fail_on)
@@ -284,15 +284,15 @@ class _Done(Struct):
         self.show(f"checked {min(self.count, self.total):,} of {self.total:,} documents")
 
 
-def failed(found: Sequence[Diagnostic], least: str) -> int:
+def failed(diagnostics: Sequence[Diagnostic], least: str) -> int:
     """1 when anything found is at least as severe as ``least``, else 0; `never` is 0 always."""
     severities = [severity.value for severity in Severity]
     bad = severities[: severities.index(least) + 1] if least in severities else []
-    return int(any(diagnostic.severity.value in bad for diagnostic in found))
+    return int(any(diagnostic.severity.value in bad for diagnostic in diagnostics))
 
 
 def report(
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     groups: Sequence[Group],
     args: argparse.Namespace,
     console: Console,
@@ -303,12 +303,12 @@ def report(
     paths = [str(path) for group in groups for path in group.paths]
     files = report_files(args.report)
     is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
-    reported = Reported(found, paths, _documentation(console) if is_linked else "", known, stale)
+    reported = Reported(diagnostics, paths, _documentation(console) if is_linked else "", known, stale)
     write_reports(files, reported)
     text = (
-        _statistics(found, args.format)
+        _statistics(diagnostics, args.format)
         if args.statistics
-        else _text(found, groups, console)
+        else _text(diagnostics, groups, console)
         if args.format == "text"
         else REPORTS[args.format](reported)
     )
@@ -317,7 +317,7 @@ def report(
     if args.format == "text":
         from prosa.render.text import render_summary
 
-        console.out(render_summary(found, len(paths)))
+        console.out(render_summary(diagnostics, len(paths)))
     if stale is not None:
         more = f"; {stale:,} of its entries are stale: --write-baseline drops them" if stale else ""
         say_known = f"The baseline holds {_count(len(known), 'finding')} of these documents{more}."
@@ -390,23 +390,23 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _text(found: Sequence[Diagnostic], groups: Sequence[Group], console: Console) -> str:
+def _text(diagnostics: Sequence[Diagnostic], groups: Sequence[Group], console: Console) -> str:
     from prosa.render.text import render_text
 
-    if not found:
+    if not diagnostics:
         return ""
     from prosa.app.check.digest import digest
 
-    summary = digest(found, groups)
+    summary = digest(diagnostics, groups)
     text = render_text(summary.shown, color=console.color, brief=summary.brief)
     return "\n\n".join((text, *summary.advice)) + "\n"
 
 
-def _statistics(found: Sequence[Diagnostic], form: str) -> str:
+def _statistics(diagnostics: Sequence[Diagnostic], form: str) -> str:
     from prosa.render.text import render_statistics
 
     if form != "text":
         from prosa.render.json import dump, statistics_objects
 
-        return dump(statistics_objects(found), indent=2)
-    return render_statistics(found)
+        return dump(statistics_objects(diagnostics), indent=2)
+    return render_statistics(diagnostics)

@@ -49,8 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Print the candidates. Return 0 always: errors are invisible while a word is being completed."""
-    found = dict.fromkeys(candidates(args.words, console))
-    for word, meaning in found:
+    words = dict.fromkeys(candidates(args.words, console))
+    for word, meaning in words:
         console.out(f"{word}\t{meaning}" if meaning else word)
     return 0
 
@@ -61,10 +61,10 @@ def candidates(words: Sequence[str], console: Console) -> list[Candidate]:
 
     before, word = words[1:-1], words[-1] if len(words) > 1 else ""
     try:
-        found = list(_candidates(before, word, console))
+        completions = list(_candidates(before, word, console))
     except Exception:
         return []
-    return [(text, safe(meaning)) for text, meaning in found if text in (FILES, FOLDERS) or _fits(text, word)]
+    return [(text, safe(meaning)) for text, meaning in completions if text in (FILES, FOLDERS) or _fits(text, word)]
 
 
 def _fits(candidate: str, word: str) -> bool:
@@ -97,8 +97,8 @@ def _arguments(parser: Parser, typed: Typed) -> Iterable[Candidate]:
             return _values(flags[last], typed)
         if typed.word.startswith("--") and "=" in typed.word:
             flag, _, value = typed.word.partition("=")
-            found = _values(flags[flag], replace(typed, word=value)) if flag in flags else ()
-            return [(text if text.startswith("\t") else f"{flag}={text}", meaning) for text, meaning in found]
+            completions = _values(flags[flag], replace(typed, word=value)) if flag in flags else ()
+            return [(text if text.startswith("\t") else f"{flag}={text}", meaning) for text, meaning in completions]
         if typed.word.startswith("-"):
             used = set(typed.words)
             shown = ((flag, action) for flag, action in flags.items() if flag not in used or _may_repeat(action))
@@ -108,15 +108,15 @@ def _arguments(parser: Parser, typed: Typed) -> Iterable[Candidate]:
 
 def _positional(parser: Parser, flags: Mapping[str, argparse.Action], typed: Typed) -> Iterable[Candidate]:
     """Return the values of the argument that comes next."""
-    given, skip = 0, False
+    position, skip = 0, False
     for word in typed.words:
         if not skip and not word.startswith("-"):
-            given += 1
+            position += 1
         skip = not skip and word in flags and _takes_value(flags[word])
     places = [action for action in parser._actions if not action.option_strings]  # noqa: SLF001
     if not places:
         return ()
-    return _values(places[min(given, len(places) - 1)], typed)
+    return _values(places[min(position, len(places) - 1)], typed)
 
 
 def _takes_value(action: argparse.Action) -> bool:
@@ -179,8 +179,8 @@ def _inputs(typed: Typed) -> Iterable[Candidate]:
         field = fields.get(name)
         values = () if field is None else field.enum or ((True, False) if field.type == "boolean" else ())
         return [(f"{name}={_text(value)}", "") for value in values]
-    given = {word.partition("=")[0] for word in typed.words if "=" in word}
-    return [(f"{name}=", field.description or field.type) for name, field in fields.items() if name not in given]
+    names = {word.partition("=")[0] for word in typed.words if "=" in word}
+    return [(f"{name}=", field.description or field.type) for name, field in fields.items() if name not in names]
 
 
 def _text(value: Value) -> str:
@@ -219,8 +219,8 @@ def _documents(typed: Typed) -> Iterable[Candidate]:
     settings = settings_for(here, typed.console.environ)
     with open_corpus(here, environ=typed.console.environ, settings=settings, refresh=False) as corpus:
         nodes = corpus.index.documents() if corpus.index.path.exists() else []
-        found = (node for node in nodes if node.id != node.path and node.id.startswith(typed.word))
-        yield from ((node.id, node.title or node.path) for node, _ in zip(found, range(MOST_IDS), strict=False))
+        sections = (node for node in nodes if node.id != node.path and node.id.startswith(typed.word))
+        yield from ((node.id, node.title or node.path) for node, _ in zip(sections, range(MOST_IDS), strict=False))
 
 
 Values: TypeAlias = Callable[[Typed], Iterable[Candidate]]

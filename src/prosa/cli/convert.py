@@ -113,17 +113,17 @@ def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console
     from prosa.source import FileProblem
 
     paths = [Path(name) for name in dict.fromkeys(args.files) if name != STDIN]
-    found = list(read_sources(paths, options.max_size))
+    sources = list(read_sources(paths, options.max_size))
     if STDIN in args.files:
         if options.origin is None:
             raise WrongUse("standard input has no name to tell its form by", hint="add --from FORM")
-        found.append(read_stdin(console.read_bytes, None))
-    problems = [item for item in found if isinstance(item, FileProblem)]
-    if problems and len(problems) == len(found):
+        sources.append(read_stdin(console.read_bytes, None))
+    problems = [item for item in sources if isinstance(item, FileProblem)]
+    if problems and len(problems) == len(sources):
         raise problems[0]
     for problem in problems:
         say(console, str(problem), cause=problem)
-    return [item for item in found if not isinstance(item, FileProblem)], len(problems)
+    return [item for item in sources if not isinstance(item, FileProblem)], len(problems)
 
 
 def _say_problems(results: Sequence[Result], console: Console) -> int:

@@ -75,16 +75,18 @@ def opened(
             jobs=getattr(args, "jobs", None),
             progress=lambda done, total: status.show(f"read {done:,} of {total:,} documents") if total > MANY else None,
         )
-        with corpus as found:
+        with corpus as opened_corpus:
             status.clear()
-            if not args.refresh and not getattr(args, "builds", False) and found.index.is_new:
-                raise WrongUse(f"there is no index of {found.root} yet", hint="leave out --no-refresh: it is made")
-            unreadable = found.report.unreadable
+            if not args.refresh and not getattr(args, "builds", False) and opened_corpus.index.is_new:
+                raise WrongUse(
+                    f"there is no index of {opened_corpus.root} yet", hint="leave out --no-refresh: it is made"
+                )
+            unreadable = opened_corpus.report.unreadable
             for problem in unreadable[:MOST_WARNINGS]:
-                console.err(f"warning: {safe(explain(found.root, problem) if explain else str(problem))}")
+                console.err(f"warning: {safe(explain(opened_corpus.root, problem) if explain else str(problem))}")
             if len(unreadable) > MOST_WARNINGS:
                 console.err(f"warning: {len(unreadable) - MOST_WARNINGS:,} more cannot be read; see: prosa index")
-            yield found
+            yield opened_corpus
 
 
 def place_of(name: str) -> Path | None:

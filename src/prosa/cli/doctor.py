@@ -24,37 +24,37 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where something is broken."""
     from prosa.app.doctor import examine, reach_services
 
-    found = examine(console.environ, Path())
+    findings = examine(console.environ, Path())
     if args.online:
-        found += reach_services(console.environ, Path())
+        findings += reach_services(console.environ, Path())
     if args.format == "json":
         from prosa.render.json import dump
 
-        console.out(dump(_object(found), indent=2))
+        console.out(dump(_object(findings), indent=2))
     else:
-        console.out(_text(found))
-    return int(any(finding.state == "broken" for finding in found))
+        console.out(_text(findings))
+    return int(any(finding.state == "broken" for finding in findings))
 
 
-def _text(found: Sequence[Finding]) -> str:
+def _text(findings: Sequence[Finding]) -> str:
     from prosa.render.plain import safe
 
-    width = max(len(finding.name) for finding in found)
+    width = max(len(finding.name) for finding in findings)
     lines: list[str] = []
-    for finding in found:
+    for finding in findings:
         lines.append(f"{finding.state:<8} {finding.name:<{width}}  {safe(finding.message)}")
         lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in finding.next.splitlines()]
-    bad = [finding for finding in found if finding.state in ("broken", "warning")]
+    bad = [finding for finding in findings if finding.state in ("broken", "warning")]
     lines.append("")
     need = "needs" if len(bad) == 1 else "need"
     broken = "" if any(finding.state == "broken" for finding in bad) else "; nothing is broken"
-    lines.append(f"{len(bad)} of {len(found)} checks {need} attention{broken}." if bad else "All is well.")
+    lines.append(f"{len(bad)} of {len(findings)} checks {need} attention{broken}." if bad else "All is well.")
     return "\n".join(lines)
 
 
-def _object(found: Sequence[Finding]) -> dict[str, Plain]:
+def _object(findings: Sequence[Finding]) -> dict[str, Plain]:
     return {
-        "healthy": not any(finding.state == "broken" for finding in found),
-        "checks": [{"name": finding.name, "state": finding.state, "message": finding.message} for finding in found],
-        "nextActions": [{"check": finding.name, "action": finding.next} for finding in found if finding.next],
+        "healthy": not any(finding.state == "broken" for finding in findings),
+        "checks": [{"name": finding.name, "state": finding.state, "message": finding.message} for finding in findings],
+        "nextActions": [{"check": finding.name, "action": finding.next} for finding in findings if finding.next],
     }

@@ -52,21 +52,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     environment = environment_of(console, groups[0].root)
     embedder = choose_embedder(embedding_choice(args), environment) if args.embed else None
     secret = classified_in(groups, console.environ) if embedder is not None and embedder.is_remote else frozenset()
-    found: list[Enriched] = []
+    outcomes: list[Enriched] = []
     with progress(console) as status:
 
         def done(enriched: Enriched) -> None:
-            found.append(enriched)
-            status.show(f"{len(found)} records")
+            outcomes.append(enriched)
+            status.show(f"{len(outcomes)} records")
 
         run_stoppable(enrich(groups, EnrichOptions(embedder, args.force, args.dry_run, secret), done))
-    if not found:
+    if not outcomes:
         raise WrongUse(f"no YMJ records in {', '.join(args.paths)}", hint="prosa enrich writes into .ymj files")
-    _print(found, args, console)
-    return int(any(enriched.became == "left" for enriched in found))
+    _print(outcomes, args, console)
+    return int(any(enriched.became == "left" for enriched in outcomes))
 
 
-def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:
+def _print(outcomes: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:
     """Every record that changed or was left alone, and a count of all."""
     from prosa.render.diff import render_diff
     from prosa.render.json import dump
@@ -75,13 +75,13 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
     if args.format == "json":
         rows = [
             {"path": str(enriched.path), "became": enriched.became, "reason": enriched.reason or None}
-            for enriched in found
+            for enriched in outcomes
         ]
         console.out(dump({"records": rows}, indent=2))
         return
     would = "would be " if args.dry_run else ""
     say_line = console.note if args.diff else console.out
-    for enriched in found:
+    for enriched in outcomes:
         if enriched.reason:
             console.err(
                 safe(f"{'left alone' if enriched.became == 'left' else 'not sent'}: {enriched.path} {enriched.reason}")
@@ -91,5 +91,5 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
                 console.out(render_diff(str(enriched.path), enriched.before, enriched.after), end="")
             else:
                 say_line(safe(f"{would}{enriched.became}: {enriched.path}"))
-    counts = Counter(enriched.became for enriched in found)
+    counts = Counter(enriched.became for enriched in outcomes)
     console.note(", ".join(f"{count} {became}" for became, count in counts.items()))

@@ -150,12 +150,12 @@ def _fix(first: Failure, argv: Sequence[str]) -> str:
 def _command_in(line: str) -> str:
     """Return the command line behind the head of a hint, such as `see: `; empty for an example, for one with words to
     fill in, and where there is none."""
-    head, colon, found = line.partition(": ")
-    found = found.rstrip(".")
+    head, colon, command = line.partition(": ")
+    command = command.rstrip(".")
     is_example = head in ("as in", "for example")
-    if not colon or is_example or not found.startswith(_PROGRAMS) or any(char in found for char in ";`…"):
+    if not colon or is_example or not command.startswith(_PROGRAMS) or any(char in command for char in ";`…"):
         return ""
-    return "" if any(word.isupper() and len(word) > 1 for word in found.split()) else found
+    return "" if any(word.isupper() and len(word) > 1 for word in command.split()) else command
 
 
 def _replaced(message: str, near: str, argv: Sequence[str]) -> str:

@@ -64,8 +64,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     not fit."""
     if args.report and args.format not in ("text", "json"):
         raise WrongUse(f"--report prints text or json, not {args.format}")
-    place, around = _place(args)
-    return answered(args, console, place, lambda corpus: _answer(corpus, around, args, console))
+    place, centre = _place(args)
+    return answered(args, console, place, lambda corpus: _answer(corpus, centre, args, console))
 
 
 def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
@@ -78,12 +78,12 @@ def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
     return place, args.around or (None if place.is_dir() else args.place)
 
 
-def _answer(corpus: OpenCorpus, around: str | None, args: argparse.Namespace, console: Console) -> int:
+def _answer(corpus: OpenCorpus, centre: str | None, args: argparse.Namespace, console: Console) -> int:
     from prosa.app.corpus.ask import find_document
 
     graph = corpus.index.graph()
     graph_filter = _graph_filter(args, graph)
-    middle = find_document(corpus, around) if around else None
+    middle = find_document(corpus, centre) if centre else None
     selection = _selection(graph, graph_filter, middle, args)
     text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
     _put(text, args, console, len(selection.drawn))
@@ -103,8 +103,8 @@ def _rels(names: Sequence[str], graph: Graph) -> list[str]:
     from prosa.graph.graph import INVERSES
     from prosa.graph.selection import PLAIN_REL
 
-    found = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
-    known = found | {PLAIN_REL, "import", *INVERSES}
+    used = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
+    known = used | {PLAIN_REL, "import", *INVERSES}
     rels = [normal_rel(name) for name in names]
     for rel in rels:
         if rel not in known:

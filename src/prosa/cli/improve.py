@@ -77,14 +77,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not args.yes:
         _agree(subject, chosen, options, environment, console)
     targets = _targets(args)
-    found = _improved(subject, chosen, options, environment, args, console)
-    _print(found, args, console)
+    improvements = _improved(subject, chosen, options, environment, args, console)
+    _print(improvements, args, console)
     if args.output is not None:
-        _write_output(found, Path(args.output), console)
-    if args.write and found.accepted:
-        _write(found, args, console)
-    _report(found, targets, console)
-    return OK if found.accepted else FAILED
+        _write_output(improvements, Path(args.output), console)
+    if args.write and improvements.accepted:
+        _write(improvements, args, console)
+    _report(improvements, targets, console)
+    return OK if improvements.accepted else FAILED
 
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[ImproveOptions, Options]:
@@ -163,20 +163,20 @@ def _agree(subject: Path, chosen: ImproveOptions, options: Options, environment:
         ask_first(plan, "search", environment, console)
 
 
-def _print(found: Improvements, args: argparse.Namespace, console: Console) -> None:
+def _print(improvements: Improvements, args: argparse.Namespace, console: Console) -> None:
     from prosa.render.diff import render_diff
     from prosa.render.improve import improvement_lines, improvements_json
 
-    records = [part.record for part in found.parts]
-    path = found.source.path
+    records = [part.record for part in improvements.parts]
+    path = improvements.source.path
     if args.format == "json":
-        data = improvements_json(records, subject=path, proposal=found.proposal, cost=found.cost)
+        data = improvements_json(records, subject=path, proposal=improvements.proposal, cost=improvements.cost)
         console.out(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    for part in found.parts:
+    for part in improvements.parts:
         console.out("\n".join(improvement_lines(part.record, part.comparison)))
     if args.diff:
-        console.out(render_diff(path, found.source.text, found.proposal), end="")
+        console.out(render_diff(path, improvements.source.text, improvements.proposal), end="")
 
 
 def _targets(args: argparse.Namespace) -> list[ReportTarget]:
@@ -193,30 +193,30 @@ def _targets(args: argparse.Namespace) -> list[ReportTarget]:
     return [target_of(report, force=args.force) for report in args.reports or ()]
 
 
-def _report(found: Improvements, targets: Sequence[ReportTarget], console: Console) -> None:
+def _report(improvements: Improvements, targets: Sequence[ReportTarget], console: Console) -> None:
     from prosa.app.evals.reports import write_test_report
 
     for target in targets:
-        if len(found.parts) > 1 and target.form != "folder":
+        if len(improvements.parts) > 1 and target.form != "folder":
             raise WrongUse("two parts were improved, and their reports need a folder", hint="--report DIR/")
-        for shown in (part.shown for part in found.parts if part.shown is not None):
+        for shown in (part.shown for part in improvements.parts if part.shown is not None):
             console.note(f"wrote {write_test_report(shown, target, console.note)}")
 
 
-def _write_output(found: Improvements, path: Path, console: Console) -> None:
+def _write_output(improvements: Improvements, path: Path, console: Console) -> None:
     """Write the proposal to a file that the user named."""
     from prosa.app.text_files import write_output
 
-    write_output(path, found.proposal)
+    write_output(path, improvements.proposal)
     console.note(f"wrote {path}")
 
 
-def _write(found: Improvements, args: argparse.Namespace, console: Console) -> None:
+def _write(improvements: Improvements, args: argparse.Namespace, console: Console) -> None:
     """Write what was accepted into the subject, unless it changed since it was read. Raises `FileChanged`."""
     from prosa.app.improve.improve import write_accepted
 
     if args.dry_run:
-        console.note(f"would write {found.source.path}")
+        console.note(f"would write {improvements.source.path}")
         return
-    write_accepted(found)
-    console.note(f"wrote {found.source.path}")
+    write_accepted(improvements)
+    console.note(f"wrote {improvements.source.path}")

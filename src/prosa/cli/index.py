@@ -69,13 +69,13 @@ def _statistics(corpus: OpenCorpus, args: argparse.Namespace, console: Console) 
     from prosa.app.corpus.query import corpus_statistics
     from prosa.render.corpus import render_statistics, statistics_object
 
-    found = corpus_statistics(corpus)
+    statistics = corpus_statistics(corpus)
     root, now = str(corpus.root), time.time_ns()
     put(
         args,
         console,
-        lambda: statistics_object(found, root, str(corpus.index.path), now),
-        lambda: render_statistics(found, root, now, shown_from_here(corpus.root)),
+        lambda: statistics_object(statistics, root, str(corpus.index.path), now),
+        lambda: render_statistics(statistics, root, now, shown_from_here(corpus.root)),
     )
     return 0
 

@@ -112,13 +112,13 @@ def _plainly_defined(define: Callable[..., type], made: type | None = None, **op
     if made is None or options:
         return define(made, **options)
     own = vars(made)
-    found = define(made, slots=False, eq=False, repr=False)
-    given = [] if "__repr__" in own else ["__repr__"]
+    defined = define(made, slots=False, eq=False, repr=False)
+    methods = [] if "__repr__" in own else ["__repr__"]
     if "__eq__" not in own:
-        given += ["__eq__"] if "__hash__" in own else ["__eq__", "__hash__"]
-    for name in given:
-        setattr(found, name, vars(_Plain)[name])
-    return found
+        methods += ["__eq__"] if "__hash__" in own else ["__eq__", "__hash__"]
+    for name in methods:
+        setattr(defined, name, vars(_Plain)[name])
+    return defined
 
 
 class _Plain:
@@ -204,8 +204,8 @@ class _Logger:
         if self.writes:
             self.writes = False
             logger.addHandler(logging.StreamHandler())
-        found: Callable[..., None] = getattr(logger, name)
-        return found
+        method: Callable[..., None] = getattr(logger, name)
+        return method
 
 
 def _platform() -> Later:
@@ -224,8 +224,8 @@ def _calling(module: str, *names: str) -> Later:
     return Later(module, {name: partial(_called, module, name) for name in names})
 
 
-def _called(module: str, name: str, *given: Value, **named: Value) -> Value:
-    result: Value = getattr(_itself(module), name)(*given, **named)
+def _called(module: str, name: str, *arguments: Value, **named: Value) -> Value:
+    result: Value = getattr(_itself(module), name)(*arguments, **named)
     return result
 
 

@@ -60,36 +60,36 @@ def _path(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int
     from prosa.app.corpus.ask import shortest_path_between
     from prosa.render.links import path_object, render_path
 
-    found = shortest_path_between(corpus, args.what, args.end, directed=args.directed)
-    if found.steps is None and args.format == "text":
+    path = shortest_path_between(corpus, args.what, args.end, directed=args.directed)
+    if path.steps is None and args.format == "text":
         how = "follows references from" if args.directed else "leads from"
-        console.err(f"no way {how} {found.start.path} to {found.end.path}")
+        console.err(f"no way {how} {path.start.path} to {path.end.path}")
         return 1
     shown = shown_from_here(corpus.root)
     put(
         args,
         console,
-        lambda: path_object(found.start, found.end, found.steps),
-        lambda: render_path(found.start, found.steps or (), found.graph.by_id, shown),
+        lambda: path_object(path.start, path.end, path.steps),
+        lambda: render_path(path.start, path.steps or (), path.graph.by_id, shown),
     )
-    return int(found.steps is None)
+    return int(path.steps is None)
 
 
 def _impact(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
     from prosa.app.corpus.ask import impact_of, unknown_rels
     from prosa.render.links import impact_object, render_impact
 
-    found = impact_of(corpus, args.what, rels=args.rel, depth=args.depth)
-    for rel, known in unknown_rels(found.graph, args.rel).items():
+    impact = impact_of(corpus, args.what, rels=args.rel, depth=args.depth)
+    for rel, known in unknown_rels(impact.graph, args.rel).items():
         near = nearest(rel, known)
         hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known)) or 'none'}"
         raise WrongUse(f"--rel {rel}: no reference has this type", hint=hint)
-    nodes, shown = found.graph.by_id, shown_from_here(corpus.root)
+    nodes, shown = impact.graph.by_id, shown_from_here(corpus.root)
     put(
         args,
         console,
-        lambda: impact_object(found.node, found.reached, nodes),
-        lambda: render_impact(found.node, found.reached, nodes, shown),
+        lambda: impact_object(impact.node, impact.reached, nodes),
+        lambda: render_impact(impact.node, impact.reached, nodes, shown),
     )
     return 0
 

@@ -76,11 +76,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:
-    found = logins(console.environ)
+    stored_logins = logins(console.environ)
     if args.format == "json":
-        console.out(json.dumps([as_dict(login) for login in found], ensure_ascii=False, indent=2))
-    elif found:
-        console.out("\n".join(map(login_words, found)))
+        console.out(json.dumps([as_dict(login) for login in stored_logins], ensure_ascii=False, indent=2))
+    elif stored_logins:
+        console.out("\n".join(map(login_words, stored_logins)))
     else:
         console.note("note: there is no login; to make one: prosa login SERVER")
     return OK

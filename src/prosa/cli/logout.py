@@ -24,8 +24,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     done = asyncio.run(log_out(server_url(args.server), console.environ))
     login = done.login
     if args.format == "json":
-        found = {"server": login.server, "issuer": login.issuer, "revoked": done.revoked, "deleted": True}
-        console.out(json.dumps(found, ensure_ascii=False, indent=2))
+        report = {"server": login.server, "issuer": login.issuer, "revoked": done.revoked, "deleted": True}
+        console.out(json.dumps(report, ensure_ascii=False, indent=2))
     else:
         how = "revoked and deleted" if done.revoked else "deleted here"
         console.out(f"logged out: {login.server} at {login.issuer}; its tokens are {how}")

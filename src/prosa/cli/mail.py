@@ -86,14 +86,14 @@ def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int
     from prosa.render.json import dump
     from prosa.render.rows import boxes_table
 
-    found = box_list(place)
+    countses = box_list(place)
     if args.format == "json":
-        console.out(dump({"mailboxes": [counts.as_dict() for counts in found]}, indent=2))
+        console.out(dump({"mailboxes": [counts.as_dict() for counts in countses]}, indent=2))
     elif args.format == "jsonl":
-        for counts in found:
+        for counts in countses:
             console.out(dump(counts.as_dict()))
-    elif found:
-        console.out(boxes_table(found))
+    elif countses:
+        console.out(boxes_table(countses))
     else:
         console.err("no messages")
     return OK
@@ -104,13 +104,13 @@ def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
     from prosa.render.json import dump
     from prosa.render.rows import message_lines
 
-    found = message_list(place, _chosen(args))
+    records = message_list(place, _chosen(args))
     if args.format == "json":
-        console.out(dump({"messages": [record.for_people() for record in found]}, indent=2))
+        console.out(dump({"messages": [record.for_people() for record in records]}, indent=2))
         return OK
-    for record in found:
+    for record in records:
         console.out(dump(record.for_people()) if args.format == "jsonl" else "\n".join(message_lines(record)))
-    if not found and args.format == "text":
+    if not records and args.format == "text":
         console.err("no messages")
     return OK
 
@@ -151,11 +151,11 @@ def _retry(args: argparse.Namespace, place: StorePlace, console: Console) -> int
     from prosa.app.mail.post import retry_message
     from prosa.render.json import dump
 
-    found = retry_message(place, args.retry)
+    record = retry_message(place, args.retry)
     if args.format == "text":
-        console.note(f"{found.id} waits again in {found.mailbox}")
+        console.note(f"{record.id} waits again in {record.mailbox}")
     else:
-        console.out(dump(found.for_people(), indent=2 if args.format == "json" else None))
+        console.out(dump(record.for_people(), indent=2 if args.format == "json" else None))
     return OK
 
 

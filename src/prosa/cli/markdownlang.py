@@ -178,45 +178,45 @@ def _dispatch(argv: list[str], console: Console) -> int:
 
 def _agree(argv: list[str], console: Console) -> int:
     """Return `markdownlang agree`."""
-    given = _flags(AGREE_FLAGS, argv)
-    if _wants_help(given):
+    arguments = _flags(AGREE_FLAGS, argv)
+    if _wants_help(arguments):
         console.out(USAGE)
         return OK
     from prosa.cli.agree import agree
 
-    return agree(console, phrase=given.texts.get("phrase"), command=COMMAND_OF_THE_SPECIFICATION)
+    return agree(console, phrase=arguments.texts.get("phrase"), command=COMMAND_OF_THE_SPECIFICATION)
 
 
 def _run(argv: list[str], console: Console) -> int:
     """Return `markdownlang run`: checks in the order of the specification, then runs (L37)."""
-    given = _flags(FLAGS, argv)
-    if _wants_help(given):
+    arguments = _flags(FLAGS, argv)
+    if _wants_help(arguments):
         console.out(USAGE)
         return OK
-    if given.switches.get("agree") and (status := _deprecated_agree(given, console)) is not None:
+    if arguments.switches.get("agree") and (status := _deprecated_agree(arguments, console)) is not None:
         return status
-    program = _program(given.texts.get("program", ""))
-    input_text = given.texts.get("input", "{}")
+    program = _program(arguments.texts.get("program", ""))
+    input_text = arguments.texts.get("input", "{}")
     _require_json(input_text)
-    if given.texts.get("api-key"):
+    if arguments.texts.get("api-key"):
         console.err("warning: -api-key can be seen by other users of this machine; set OPENAI_API_KEY instead")
     from prosa.app.options import Options
     from prosa.app.run.service import own_key_variable
     from prosa.cli.run.command import Job, execute
 
-    output, base_url = given.texts.get("output"), given.texts.get("base-url") or None
+    output, base_url = arguments.texts.get("output"), arguments.texts.get("base-url") or None
     job = Job(
         program=program,
         options=Options(
-            default_model=given.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
+            default_model=arguments.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
             base_url=base_url,
-            api_key=given.texts.get("api-key") or None,
+            api_key=arguments.texts.get("api-key") or None,
             api_key_env=own_key_variable(console.environ, base_url),
         ),
         input_text=input_text,
         output=Path(output) if output else None,
-        summary=given.switches.get("summary", False),
-        debug=given.switches.get("debug", False),
+        summary=arguments.switches.get("summary", False),
+        debug=arguments.switches.get("debug", False),
     )
     # Without a prompt whether to use a local model server (X17).
     return execute(console.changed(interactive=False), job)
@@ -224,25 +224,25 @@ def _run(argv: list[str], console: Console) -> int:
 
 def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
     """Return the flags, with nothing behind them."""
-    given = parse(flags, argv)
-    if given.words:
+    arguments = parse(flags, argv)
+    if arguments.words:
         raise WrongUse(
-            f"unexpected argument {given.words[0]!r}",
+            f"unexpected argument {arguments.words[0]!r}",
             hint="the program is named by -program, its input by -input; see: markdownlang -help",
         )
-    return given
+    return arguments
 
 
-def _wants_help(given: Given) -> bool:
-    return given.switches.get("help", False) or given.switches.get("h", False)
+def _wants_help(arguments: Given) -> bool:
+    return arguments.switches.get("help", False) or arguments.switches.get("h", False)
 
 
-def _deprecated_agree(given: Given, console: Console) -> int | None:
+def _deprecated_agree(arguments: Given, console: Console) -> int | None:
     """Handle `-agree`, which acts like the command, before the run. Return None if the run may continue."""
     from prosa.cli.agree import agree
 
     console.err("warning: -agree is deprecated; run: markdownlang agree")
-    if "program" not in given.texts:
+    if "program" not in arguments.texts:
         return agree(console)
     # The result of the program is alone on stdout, so the agreement speaks on stderr here.
     return agree(console.changed(stdout=console.stderr)) or None

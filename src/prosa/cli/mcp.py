@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", choices=CLIENTS, help="after config: the client whose configuration is printed")
     parser.add_argument("--name", metavar="TEXT", help="the name of the folder (default: its first page)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
-    given = "also give the skills of this folder, whatever the site publishes; repeatable"
-    parser.add_argument("--skills", action="append", default=[], metavar="DIR", help=given)
+    help_text = "also give the skills of this folder, whatever the site publishes; repeatable"
+    parser.add_argument("--skills", action="append", default=[], metavar="DIR", help=help_text)
     group = parser.add_argument_group("what may run")
     run = "let programs whose path matches run as tools (default: all); repeatable"
     group.add_argument("--allow-run", action="append", nargs="?", const="*", metavar="GLOB", help=run)
@@ -127,11 +127,11 @@ def named_skills(folders: Sequence[str], console: Console) -> tuple[Skills, ...]
     from prosa.app.site.skills import FolderSkills, Skills
     from prosa.render.plain import safe
 
-    found = tuple(FolderSkills(Path(folder).resolve()) for folder in folders)
-    for skills, folder in zip(found, folders, strict=True):
+    skillses = tuple(FolderSkills(Path(folder).resolve()) for folder in folders)
+    for skills, folder in zip(skillses, folders, strict=True):
         if not skills.root.is_dir() or next(skills.folders(), None) is None:
             raise WrongUse(f"--skills {folder}: no folder with a SKILL.md, in it or directly below")
-    return tuple(Skills(skills, lambda text: console.err(safe(text))) for skills in found)
+    return tuple(Skills(skills, lambda text: console.err(safe(text))) for skills in skillses)
 
 
 def _token(args: argparse.Namespace, console: Console) -> str:

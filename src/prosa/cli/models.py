@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse("--from and --force are about `prosa models pull`", hint="prosa models pull NAME")
     names = [service for service in args.services if service != EMBEDDED]
     try:
-        found = () if args.services and not names else survey(console.environ, Path(), names, online=args.online)
+        services = () if args.services and not names else survey(console.environ, Path(), names, online=args.online)
     except ProviderError:
         raise
     except RunError as error:
@@ -61,17 +61,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.format == "json":
         from prosa.render.json import dump
 
-        console.out(dump(_object(found, embedded), indent=2))
+        console.out(dump(_object(services, embedded), indent=2))
     else:
-        console.out("\n".join(_text(found, embedded, named=bool(args.services))))
-    return int(_fails(found, named=bool(names)))
+        console.out("\n".join(_text(services, embedded, named=bool(args.services))))
+    return int(_fails(services, named=bool(names)))
 
 
-def _fails(found: Sequence[Service], *, named: bool) -> bool:
+def _fails(services: Sequence[Service], *, named: bool) -> bool:
     """Return whether a requested service is silent: of local servers one answer is enough."""
-    local = [service for service in found if service.is_local]
-    silent = any(service.state == "silent" for service in found if not service.is_local)
-    without = named and any(service.state == "no-key" for service in found)
+    local = [service for service in services if service.is_local]
+    silent = any(service.state == "silent" for service in services if not service.is_local)
+    without = named and any(service.state == "no-key" for service in services)
     return silent or without or (named and bool(local) and all(service.state == "silent" for service in local))
 
 
@@ -95,29 +95,29 @@ def _pull(args: argparse.Namespace, console: Console) -> int:
 
         console.out(dump({"name": pulled.name, "path": str(pulled.path), "was_here": pulled.was_here}))
     else:
-        said = "was here already" if pulled.was_here else "is here"
-        console.out(f"{pulled.name} ({pulled.size}) {said}: {pulled.path}")
+        state = "was here already" if pulled.was_here else "is here"
+        console.out(f"{pulled.name} ({pulled.size}) {state}: {pulled.path}")
     return 0
 
 
-def _embedded(found: Sequence[EmbeddedModel]) -> Iterator[str]:
+def _embedded(models: Sequence[EmbeddedModel]) -> Iterator[str]:
     """Yield the models that run in a process of Prosa."""
     from prosa.render.plain import safe
 
-    for model in found:
+    for model in models:
         state = "here" if model.is_here and not model.note else model.note
         size = f"{model.parameters / 1e6:.0f}M, {model.context:,} tokens, {model.size / 1e6:.0f} MB, {model.licence}"
         yield f"  {model.name}  ({size}; {safe(state)})"
         yield f"    {model.about}"
 
 
-def _text(found: Sequence[Service], embedded: Sequence[EmbeddedModel], *, named: bool) -> Iterator[str]:
-    local = [service for service in found if service.is_local]
-    hosted = [service for service in found if not service.is_local]
+def _text(services: Sequence[Service], embedded: Sequence[EmbeddedModel], *, named: bool) -> Iterator[str]:
+    local = [service for service in services if service.is_local]
+    hosted = [service for service in services if not service.is_local]
     if embedded:
         yield "Embedded:"
         yield from _embedded(embedded)
-        yield from [""] * bool(found)
+        yield from [""] * bool(services)
     if local:
         yield "On this machine:"
         yield from _answering(
@@ -136,19 +136,19 @@ def _text(found: Sequence[Service], embedded: Sequence[EmbeddedModel], *, named:
         yield "A run takes one: --model embedded, --model local:MODEL, or --model SERVICE/MODEL."
 
 
-def _answering(found: Sequence[Service], none: str) -> Iterator[str]:
+def _answering(services: Sequence[Service], none: str) -> Iterator[str]:
     from prosa.render.plain import safe
 
-    if not found:
+    if not services:
         yield none
         return
-    width = max(len(service.title) for service in found)
-    for service in found:
+    width = max(len(service.title) for service in services)
+    for service in services:
         key = (
             f"key from {service.key_variable}" if service.key_variable else "" if service.is_local else "without a key"
         )
-        said = [service.base_url, *([key] if key else []), *([service.note] if service.note else [])]
-        yield f"  {safe(service.title):<{width}}  {safe('; '.join(said))}"
+        details = [service.base_url, *([key] if key else []), *([service.note] if service.note else [])]
+        yield f"  {safe(service.title):<{width}}  {safe('; '.join(details))}"
         yield from _models(service)
 
 
@@ -162,35 +162,35 @@ def _models(service: Service) -> Iterator[str]:
     for model in service.models[:MOST]:
         facts = [f"{model.context:,} tokens"] if model.context else []
         facts += ["loaded"] if model.is_loaded else []
-        said = f"  ({', '.join(facts)})" if facts else ""
-        yield f"    {safe(model.name)}{said}"
+        suffix = f"  ({', '.join(facts)})" if facts else ""
+        yield f"    {safe(model.name)}{suffix}"
     if len(service.models) > MOST:
         yield f"    … and {len(service.models) - MOST:,} more: --format json has all"
 
 
-def _silent(found: Sequence[Service]) -> Iterator[str]:
+def _silent(services: Sequence[Service]) -> Iterator[str]:
     from prosa.render.plain import safe
 
-    for service in found:
+    for service in services:
         yield f"  {safe(service.title)}: {safe(service.note)} at {safe(service.base_url)}"
 
 
-def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
+def _without(services: Sequence[Service], *, named: bool) -> Iterator[str]:
     if named:
-        yield from (f"  {service.name}: {service.note}" for service in found)
-    elif found:
+        yield from (f"  {service.name}: {service.note}" for service in services)
+    elif services:
         yield "  without a key:"
-        width = max(len(service.name) for service in found)
-        yield from (f"    {service.name:<{width}}  {' or '.join(service.key_variables)}" for service in found)
+        width = max(len(service.name) for service in services)
+        yield from (f"    {service.name:<{width}}  {' or '.join(service.key_variables)}" for service in services)
 
 
-def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Plain]:
+def _object(services: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, Plain]:
     from msgspec.structs import asdict
 
     return {
         **({"embedded": [asdict(model) for model in embedded]} if embedded else {}),
-        "local": [_data(service) for service in found if service.is_local],
-        "services": [_data(service) for service in found if not service.is_local],
+        "local": [_data(service) for service in services if service.is_local],
+        "services": [_data(service) for service in services if not service.is_local],
     }
 
 

@@ -96,12 +96,12 @@ def _add(container: Container, declaration: DeclaredOption, words: str) -> None:
 
 def values_of(record: type, args: argparse.Namespace) -> dict[str, object]:
     """Return the options of a record that the arguments of a command have, by name."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for option in declared(record):
         if hasattr(args, option.dest):
             value = getattr(args, option.dest)
-            found[option.name] = value if option.option.words is None else value == option.option.words[1]
-    return found
+            values[option.name] = value if option.option.words is None else value == option.option.words[1]
+    return values
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -217,9 +217,9 @@ def recording_from(args: argparse.Namespace) -> RecordingOptions | None:
 
 
 def _require_recording(args: argparse.Namespace, record: Path | None, replay: Path | None) -> None:
-    given = next((option.flags[0] for option in declared(Replay) if getattr(args, option.dest, None)), None)
-    if replay is None and given is not None:
-        raise WrongUse(f"{given} is about a recording that is played", hint="name it: --replay FILE or DIR")
+    flag = next((option.flags[0] for option in declared(Replay) if getattr(args, option.dest, None)), None)
+    if replay is None and flag is not None:
+        raise WrongUse(f"{flag} is about a recording that is played", hint="name it: --replay FILE or DIR")
     if record is None and getattr(args, "redact", None):
         raise WrongUse("--redact is about a recording that is made", hint="say where: --record DIR")
     if replay is not None and getattr(args, "resume", None):
@@ -279,9 +279,9 @@ def rights_from(args: argparse.Namespace) -> SiteRights:
 
 def require_no_sites(args: argparse.Namespace) -> None:
     """Refuse the flags for a document that is run by its scripts. Raises `WrongUse`."""
-    given = next((option.flags[0] for option in declared(SiteRights) if getattr(args, option.dest)), None)
-    if given is not None:
-        raise WrongUse(f"{given} applies to the sites of a program, and ai-scripts have none")
+    flag = next((option.flags[0] for option in declared(SiteRights) if getattr(args, option.dest)), None)
+    if flag is not None:
+        raise WrongUse(f"{flag} applies to the sites of a program, and ai-scripts have none")
 
 
 def add_journal(parser: argparse.ArgumentParser, door: str) -> None:

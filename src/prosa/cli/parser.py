@@ -112,11 +112,11 @@ class Parser(argparse.ArgumentParser):
         if message.startswith(_MISSING):
             missing = message.removeprefix(_MISSING)
             self._refuse(f"{missing} {'are' if ', ' in missing else 'is'} missing")
-        if found := _INVALID.fullmatch(message):
-            self._refuse_choice(_name(found[1]), found[2].strip("'\""), re.sub("['\"]", "", found[3]).split(", "))
-        if found := _ABOUT.fullmatch(message):
+        if match := _INVALID.fullmatch(message):
+            self._refuse_choice(_name(match[1]), match[2].strip("'\""), re.sub("['\"]", "", match[3]).split(", "))
+        if match := _ABOUT.fullmatch(message):
             self._refuse(
-                f"{_name(found[1])} needs a value" if found[2] in _NO_VALUE else f"{_name(found[1])}: {found[2]}"
+                f"{_name(match[1])} needs a value" if match[2] in _NO_VALUE else f"{_name(match[1])}: {match[2]}"
             )
         self._refuse(message)
 
@@ -142,9 +142,9 @@ class Parser(argparse.ArgumentParser):
         it is `.` by now."""
         empty = {""} if any(word and not word.strip("./") for word in argv) else {"", "."}
         for action in self._actions:
-            given = getattr(args, action.dest, None)
-            values = given if isinstance(given, list) else [given]
-            if given != action.default and any(str(value) in empty for value in values) and _is_path(action):
+            argument = getattr(args, action.dest, None)
+            values = argument if isinstance(argument, list) else [argument]
+            if argument != action.default and any(str(value) in empty for value in values) and _is_path(action):
                 name = max(action.option_strings, key=len, default=action.metavar)
                 self._refuse(f"{name} is empty: expected a path", hint="the current folder is .")
 

@@ -70,8 +70,8 @@ def part_of(args: argparse.Namespace, parser: Parser) -> Part | None:
         return None
     is_data = getattr(args, "format", "text") in DATA_FORMATS
     if not is_data and (part.is_compact or not args.limits_text):
-        given = next((flag for flag in FLAGS if getattr(args, flag[2:].replace("-", "_"))), "--limit")
-        raise WrongUse(f"{given} is about JSON", hint="add --format json or --format jsonl")
+        used_flag = next((flag for flag in FLAGS if getattr(args, flag[2:].replace("-", "_"))), "--limit")
+        raise WrongUse(f"{used_flag} is about JSON", hint="add --format json or --format jsonl")
     if is_data and getattr(args, "watch", False):
         raise WrongUse("--watch answers again and again, and a part is of one answer", hint="leave --watch out")
     return part if is_data else None
@@ -113,25 +113,25 @@ def _answer(document: list[Value] | dict[str, Value], part: Part, keys: Sequence
     if isinstance(document, list):
         rows, cursor = _cut([("", row) for row in document], part)
         return [row for _, row in rows] + ([{"next": cursor}] if cursor else [])
-    lists = {key: found for key in keys if isinstance(found := document.get(key), list)}
-    around = len(
+    lists = {key: items for key in keys if isinstance(items := document.get(key), list)}
+    overhead = len(
         dump({name: None if name in lists else value for name, value in document.items()}, compact=True).encode()
     )
-    rows, cursor = _cut([(key, row) for key, found in lists.items() for row in found], part, around)
+    rows, cursor = _cut([(key, row) for key, items in lists.items() for row in items], part, overhead)
     cut = {key: [row for name, row in rows if name == key] for key in lists}
     more = {"more": bool(cursor)} if "more" in document else {}
     return {**document, **cut, **more, **({"next": cursor} if cursor else {})}
 
 
-def _cut(rows: Sequence[tuple[str, Value]], part: Part, around: int = 0) -> tuple[list[tuple[str, Value]], str]:
+def _cut(rows: Sequence[tuple[str, Value]], part: Part, overhead: int = 0) -> tuple[list[tuple[str, Value]], str]:
     """Return the rows of the part with the fields that are asked for, and the cursor behind them, empty at the end.
-    ``around`` are the bytes of the answer besides its rows. Raises `WrongUse`."""
+    ``overhead`` are the bytes of the answer besides its rows. Raises `WrongUse`."""
     from prosa.render.json import dump
 
     _require_fields(part.fields, [row for _, row in rows])
     start = _start([row for _, row in rows], part.after)
     kept: list[tuple[str, Value]] = []
-    room = (part.max_tokens or 0) * BYTES - around - CURSOR_BYTES
+    room = (part.max_tokens or 0) * BYTES - overhead - CURSOR_BYTES
     for key, row in rows[start:]:
         if len(kept) == part.limit:
             break

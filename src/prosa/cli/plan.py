@@ -63,7 +63,7 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run.choosing import planning
     from prosa.render.plan import scripts_plan_text
 
-    found = planning(args, console)
-    plan = planned(found, whole=True, trusted=is_trusted(found.file.trusted_source, console.environ))
+    selection = planning(args, console)
+    plan = planned(selection, whole=True, trusted=is_trusted(selection.file.trusted_source, console.environ))
     console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else scripts_plan_text(plan))
     return 0

@@ -96,21 +96,21 @@ def _print(answer: QueryAnswer, form: str, console: Console, *, guarded: bool) -
     from prosa.render import rows
     from prosa.render.json import dump
 
-    columns, found = answer.columns, answer.rows
+    columns, records = answer.columns, answer.rows
     if form == "json":
-        objects = rows.rows_objects(columns, found)
+        objects = rows.rows_objects(columns, records)
         console.out(dump({"columns": list(columns), "rows": objects, "more": answer.more}, indent=2))
         return
     if form == "csv":
-        text = rows.render_csv(columns, found, guarded=guarded)
+        text = rows.render_csv(columns, records, guarded=guarded)
     else:
-        text = (rows.render_jsonl_rows if form == "jsonl" else rows.render_table)(columns, found)
+        text = (rows.render_jsonl_rows if form == "jsonl" else rows.render_table)(columns, records)
     if text:
         console.out(text)
-    if form == "text" and not found:
+    if form == "text" and not records:
         console.err("no rows")
     if answer.more:
-        console.note(f"note: there are more than {len(found):,} rows; --limit N prints more of them")
+        console.note(f"note: there are more than {len(records):,} rows; --limit N prints more of them")
 
 
 def _rows(text: str) -> int:

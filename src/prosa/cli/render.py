@@ -48,14 +48,14 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run.choosing import planning
     from prosa.records.plan import first_messages
 
-    found = planning(args, console)
-    rows = [row for row in found.rows if row.kind not in ("not-chosen", "error")]
+    selection = planning(args, console)
+    rows = [row for row in selection.rows if row.kind not in ("not-chosen", "error")]
     if len(rows) != 1:
         names = ", ".join(row.script.address for row in rows)
         hint = f"one of {names}" if names else f"run: prosa plan {args.file}"
         raise WrongUse(f"render shows one script, and {len(rows)} are chosen: --script ID", hint=hint)
     script = rows[0].script
-    job = found.preparing.ready(script, found.choice.text_for(script))
+    job = selection.preparing.ready(script, selection.choice.text_for(script))
     return _print(args, first_messages(job.program, job.input_value), console)
 
 

@@ -90,19 +90,19 @@ def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     if program is not None and ("/" in program or Path(program).is_file()):
         program = str(Path(program).absolute())
     since = None if args.since is None else _moment("--since", args.since)
-    found = listed(path, RunFilter(program, since, failed=args.failed, limit=args.limit))
-    runs = _priced(args, path, found.runs, console)
-    objects = [run_object(record) | {"scripted": record.id in found.scripted} for record in runs]
+    listing = listed(path, RunFilter(program, since, failed=args.failed, limit=args.limit))
+    runs = _priced(args, path, listing.runs, console)
+    objects = [run_object(record) | {"scripted": record.id in listing.scripted} for record in runs]
     if args.format == "json":
-        console.out(dump({"runs": objects, "more": found.more}, indent=2))
+        console.out(dump({"runs": objects, "more": listing.more}, indent=2))
     elif args.format == "jsonl":
         for item in objects:
             console.out(dump(item))
     elif runs:
-        console.out(runs_table(runs, found.scripted))
+        console.out(runs_table(runs, listing.scripted))
     else:
         console.err("no runs")
-    if found.more:
+    if listing.more:
         console.note(f"note: there are more than {len(runs):,} runs; --limit N lists more of them")
     return 0
 
@@ -112,9 +112,9 @@ def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.render.json import dump
     from prosa.render.runs import call_object, run_object, run_tree, was_scripted
 
-    found = one(path, args.ids[0])
-    runs = _priced(args, path, [entry.run for entry in found], console)
-    pairs = [(run, entry.calls) for run, entry in zip(runs, found, strict=True)]
+    recorded = one(path, args.ids[0])
+    runs = _priced(args, path, [entry.run for entry in recorded], console)
+    pairs = [(run, entry.calls) for run, entry in zip(runs, recorded, strict=True)]
     if args.format == "text":
         console.out("\n\n".join(run_tree(run, calls) for run, calls in pairs))
         return 0
@@ -135,11 +135,11 @@ def _compare(args: argparse.Namespace, path: StorePlace, console: Console) -> in
     from prosa.render.json import dump
     from prosa.render.runs import difference_object, difference_text
 
-    left, right, found = compared(path, *args.ids)
+    left, right, difference = compared(path, *args.ids)
     if args.format == "text":
-        console.out(difference_text(left.run, right.run, found))
+        console.out(difference_text(left.run, right.run, difference))
     else:
-        about = difference_object(left.run, right.run, found)
+        about = difference_object(left.run, right.run, difference)
         console.out(dump(about, indent=2 if args.format == "json" else None))
     return 0
 

@@ -209,10 +209,10 @@ def application(name: str) -> Asgi:
     if not colon or not place or not attribute.isidentifier():
         raise WrongUse(f"--api {name}: expected FILE.py:NAME or MODULE:NAME")
     module = _file_module(Path(place)) if place.endswith(".py") else _module(place)
-    found: Asgi | None = getattr(module, attribute, None)
-    if not callable(found):
+    app: Asgi | None = getattr(module, attribute, None)
+    if not callable(app):
         raise WrongUse(f"--api {name}: there is no application called {attribute} in {place}")
-    return found
+    return app
 
 
 def _module(name: str) -> ModuleType:

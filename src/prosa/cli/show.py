@@ -94,9 +94,9 @@ def _show_host(args: argparse.Namespace, console: Console) -> int:
 
 def _require_payload(args: argparse.Namespace) -> None:
     """Refuse what makes no sense with or without ``--payload``. Raises `WrongUse`."""
-    given = "--selector" if args.selector is not None else "--fallback-body" if args.fallback_body else ""
-    if given and not args.payload:
-        raise WrongUse(f"{given} is about the payload", hint="add --payload")
+    flag = "--selector" if args.selector is not None else "--fallback-body" if args.fallback_body else ""
+    if flag and not args.payload:
+        raise WrongUse(f"{flag} is about the payload", hint="add --payload")
     if args.payload and len(args.paths) > 1:
         raise WrongUse("--payload writes the payload of one record", hint="name one file")
     if args.payload and args.format != "text":
@@ -108,27 +108,27 @@ def _write_payload(documents: Sequence[ShownDocument], args: argparse.Namespace,
     if len(documents) != 1:
         raise WrongUse("--payload writes the payload of one record", hint="name one file")
     path = documents[0].path
-    found = payload_of(documents[0], args.selector, fallback_body=args.fallback_body)
-    if found is None:
+    extracted = payload_of(documents[0], args.selector, fallback_body=args.fallback_body)
+    if extracted is None:
         raise WrongUse(f"{path} is not a YMJ record and has no payload", hint="--as ymj reads it as one")
-    if found.data is not None:
-        console.out_bytes(found.data)
+    if extracted.data is not None:
+        console.out_bytes(extracted.data)
         return OK
-    if args.selector is not None and found.failure in ("unknown", "bad"):
-        raise WrongUse(f"--selector {args.selector}: {_words(found)}", hint=_forms())
+    if args.selector is not None and extracted.failure in ("unknown", "bad"):
+        raise WrongUse(f"--selector {args.selector}: {_words(extracted)}", hint=_forms())
     hint = "--selector chooses a part of the body, --fallback-body gives all of it"
-    return say(console, f"{path}: {_words(found)}", hint if found.failure == "missing" else "")
+    return say(console, f"{path}: {_words(extracted)}", hint if extracted.failure == "missing" else "")
 
 
-def _words(found: Extracted) -> str:
+def _words(extracted: Extracted) -> str:
     """Return why there is no payload."""
     words = {
-        "unknown": f"there is no selector of the type `{found.reason}`",
-        "bad": f"the selector {found.reason}",
-        "costly": f"the selector takes too long: {found.reason}",
-        "encoding": f"the payload cannot be decoded: {found.reason}",
+        "unknown": f"there is no selector of the type `{extracted.reason}`",
+        "bad": f"the selector {extracted.reason}",
+        "costly": f"the selector takes too long: {extracted.reason}",
+        "encoding": f"the payload cannot be decoded: {extracted.reason}",
     }
-    return words.get(found.failure, found.reason)
+    return words.get(extracted.failure, extracted.reason)
 
 
 def _forms() -> str:

@@ -297,16 +297,16 @@ def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, 
     from prosa.app.evals.update import updates, write_updates
     from prosa.render.diff import render_diff
 
-    found = updates(suites, report)
-    for change in found.changes:
+    updated = updates(suites, report)
+    for change in updated.changes:
         console.out(f"\n{render_diff(str(change.path), change.before.text, change.after)}", end="")
-    for note in found.left:
+    for note in updated.left:
         console.note(f"note: {note}")
     if args.update and not (args.diff or args.dry_run):
-        refused = write_updates(found.changes)
+        refused = write_updates(updated.changes)
         for words in refused:
             say(console, words, cause="not-written")
-        if found.changes:
-            console.note(f"updated {len(found.changes) - len(refused)} of {len(suites)} documents")
-        return OK if (report.ok or not found.remains) and not refused else FAILED
+        if updated.changes:
+            console.note(f"updated {len(updated.changes) - len(refused)} of {len(suites)} documents")
+        return OK if (report.ok or not updated.remains) and not refused else FAILED
     return OK if report.ok else FAILED

@@ -53,10 +53,10 @@ def print_ablation(
     from prosa.render.power import power_json
     from prosa.render.tests import tests_json, tests_text
 
-    found = ablated(ablation, report)
+    outcome = ablated(ablation, report)
     if args.format == "text":
-        console.out(f"{tests_text(report, color=console.color)}\n\n{ablation_text(found)}")
+        console.out(f"{tests_text(report, color=console.color)}\n\n{ablation_text(outcome)}")
         return
     powers = power_json(() if plan is None else plan.powers)
-    data = {**tests_json(report), "ablation": ablation_json(found), "power": powers}
+    data = {**tests_json(report), "ablation": ablation_json(outcome), "power": powers}
     console.out(json.dumps(data, ensure_ascii=False, indent=2))

@@ -53,10 +53,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _added(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.trust import trust
 
-    found = trust(args.paths, console.environ)
-    if not found:
+    paths = trust(args.paths, console.environ)
+    if not paths:
         raise WrongUse(f"no documents in {', '.join(map(str, args.paths))}")
-    _print("trusted", f"trusted, as {_it_is(found)} now:", found, args, console)
+    _print("trusted", f"trusted, as {_it_is(paths)} now:", paths, args, console)
     return OK
 
 
@@ -75,28 +75,28 @@ def _listed(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.trust import trusted
     from prosa.render.json import dump
 
-    found = trusted(args.paths, console.environ)
+    documents = trusted(args.paths, console.environ)
     if args.format == "json":
-        rows = [{"path": str(document.path), "change": document.change or None} for document in found]
+        rows = [{"path": str(document.path), "change": document.change or None} for document in documents]
         console.out(dump({"trusted": rows}, indent=2))
         return OK
-    for document in found:
+    for document in documents:
         console.out(f"{_shown(document.path)}{f' ({document.change})' if document.change else ''}")
     return OK
 
 
-def _print(key: str, head: str, found: Sequence[Path], args: argparse.Namespace, console: Console) -> None:
+def _print(key: str, head: str, paths: Sequence[Path], args: argparse.Namespace, console: Console) -> None:
     """Print paths: as JSON under a ``key``, for people below a ``head``."""
     if args.format == "json":
         from prosa.render.json import dump
 
-        console.out(dump({key: [str(path) for path in found]}, indent=2))
+        console.out(dump({key: [str(path) for path in paths]}, indent=2))
         return
-    console.out("\n".join((head, *(f"  {_shown(path)}" for path in found))))
+    console.out("\n".join((head, *(f"  {_shown(path)}" for path in paths))))
 
 
-def _it_is(found: Sequence[Path]) -> str:
-    return "it is" if len(found) == 1 else "they are"
+def _it_is(paths: Sequence[Path]) -> str:
+    return "it is" if len(paths) == 1 else "they are"
 
 
 def _shown(path: Path) -> str:

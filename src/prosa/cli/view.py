@@ -56,8 +56,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         address = serving.address_of(made, HOST)
         app = _app(console, place, made.getsockname()[1], token)
         collect_often()
-        said = f"serving the store {safe(str(place))} at {address}/ (Ctrl-C stops)"
-        serving.serve(app, made, lambda: console.err(said), stopping=app.live.stop)
+        message = f"serving the store {safe(str(place))} at {address}/ (Ctrl-C stops)"
+        serving.serve(app, made, lambda: console.err(message), stopping=app.live.stop)
     return 0
 
 

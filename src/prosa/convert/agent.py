@@ -17,13 +17,13 @@ def _servers_in(node: Node) -> Value:
     """Return the servers of a mapping by their names, as a list."""
     if not isinstance(node, Fields):
         return None
-    found: list[Value] = []
+    servers: list[Value] = []
     for entry in node:
         settings = to_value(entry.value)
         if not isinstance(settings, dict) or not settings or "name" in settings:
             return None
-        found.append({"name": entry.key.text, **settings})
-    return found
+        servers.append({"name": entry.key.text, **settings})
+    return servers
 
 
 def _by_name(servers: Value) -> Value:

@@ -54,7 +54,7 @@ class BodyReading(Struct, frozen=True):
 
 def unescaped_headings(text: str) -> str:
     """Return the original text of `escaped_headings`."""
-    return _HEADING.sub(lambda found: found["before"] + "\\" * (len(found["slashes"]) // 2), text)
+    return _HEADING.sub(lambda match: match["before"] + "\\" * (len(match["slashes"]) // 2), text)
 
 
 def read_body(
@@ -69,8 +69,8 @@ def read_body(
         body = unescaped(body)
     template: TextKind = "go" if marks.template else "text"
     if marks.chat:
-        said, others = conversation_in(body)
-        return BodyReading(said, template, {}, others)
+        messages, others = conversation_in(body)
+        return BodyReading(messages, template, {}, others)
     own: dict[str, Value] = {ROLES: True} if not marks.escaped and has_headings(body) else {}
     made = None if marks.template or marks.literal else as_template(body)
     if made is None:
@@ -113,9 +113,9 @@ def _told(piece: Piece, worded: Value, as_template: AsTemplate, *, tells: bool) 
 def told(piece: Piece) -> str:
     """Return the section that describes parameters and results (L46); empty if a document describes neither."""
     parts = [("Parameters", piece.slot("input")), ("Output", piece.slot("output"))]
-    said = [f"## {title}\n\n{lines}\n" for title, schema in parts if (lines := _listed(schema))]
+    sections = [f"## {title}\n\n{lines}\n" for title, schema in parts if (lines := _listed(schema))]
     gap = "\n" if piece.text.endswith(("\n", "\r")) else "\n\n"
-    return gap + "\n".join(said) if said else ""
+    return gap + "\n".join(sections) if sections else ""
 
 
 def _without_section(body: str, marks: Marks) -> str:
@@ -148,13 +148,13 @@ def _line(name: str, schema: Value, required: bool) -> str:
     kind = schema.get("type")
     words = [str(kind)] if isinstance(kind, str) else []
     words += ["required" if required else "optional"]
-    said = [str(schema["description"]).strip()] if isinstance(schema.get("description"), str) else []
-    choices = schema.get("enum")
-    if isinstance(choices, list) and choices:
-        said.append(f"one of {', '.join(str(choice) for choice in choices)}")
+    details = [str(schema["description"]).strip()] if isinstance(schema.get("description"), str) else []
+    allowed = schema.get("enum")
+    if isinstance(allowed, list) and allowed:
+        details.append(f"one of {', '.join(str(choice) for choice in allowed)}")
     if schema.get("default") is not None:
-        said.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
-    text = " ".join("; ".join(said).split())
+        details.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
+    text = " ".join("; ".join(details).split())
     return f"- `{name}` ({', '.join(words)}){': ' + text if text else ''}"
 
 
@@ -182,8 +182,8 @@ def messages_of(model: ChatModel) -> tuple[Said, ...]:
 
 def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str, Value]]]:
     """Return the messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
-    said = messages_of(chat_model(SourceText(text), Span(0, len(text))))
-    return said, {} if chat_body(said) == text.removeprefix("\n") else {"chat": {BODY: text}}
+    messages = messages_of(chat_model(SourceText(text), Span(0, len(text))))
+    return messages, {} if chat_body(messages) == text.removeprefix("\n") else {"chat": {BODY: text}}
 
 
 def body_of(piece: Piece) -> str:
@@ -200,14 +200,14 @@ def opening(piece: Piece, text: str) -> str:
     return next(shown, "") if piece.is_conversation else text
 
 
-def _says(text: str, said: Sequence[Said]) -> bool:
-    return messages_of(chat_model(SourceText(text), Span(0, len(text)))) == tuple(said)
+def _says(text: str, messages: Sequence[Said]) -> bool:
+    return messages_of(chat_model(SourceText(text), Span(0, len(text)))) == tuple(messages)
 
 
-def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
+def chat_body(messages: Sequence[Said], head: Sequence[str] = ()) -> str:
     """Return the text of a chat with these first lines."""
     blocks = ["\n".join(head)] if head else []
-    for turn in said:
+    for turn in messages:
         if turn.role == HEAD_ROLE:
             blocks.append(_escaped(turn.text))
             continue
@@ -254,22 +254,22 @@ def spells(template: str) -> str | None:
 
 def guarded(template: str) -> str:
     """Return a template in which no line is the heading of a message."""
-    return _HEADING.sub(lambda found: f"{found['before']}{_NOTHING}{found['slashes']}", template)
+    return _HEADING.sub(lambda match: f"{match['before']}{_NOTHING}{match['slashes']}", template)
 
 
 def unguarded(template: str) -> str:
     """Return the original template of `guarded`."""
-    return _GUARDED.sub(lambda found: found[1], template)
+    return _GUARDED.sub(lambda match: match[1], template)
 
 
 def has_headings(text: str) -> bool:
     """Return whether a line of it may be the heading of a message."""
-    return any(not found["slashes"] for found in _HEADING.finditer(text))
+    return any(not match["slashes"] for match in _HEADING.finditer(text))
 
 
 def escaped_headings(text: str) -> str:
     """Return a Markdown text in which no line is the heading of a message; n backslashes become 2n + 1."""
-    return _HEADING.sub(lambda found: found["before"] + "\\" * (2 * len(found["slashes"]) + 1), text)
+    return _HEADING.sub(lambda match: match["before"] + "\\" * (2 * len(match["slashes"]) + 1), text)
 
 
 # `$ARGUMENTS`: what a user types behind the name of a skill or a command, as a parameter of a template.

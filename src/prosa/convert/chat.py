@@ -41,12 +41,12 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     carry = carry_of(part.carry) or NO_CARRY
     marks = marks or carry.marks
     model = chat_model(source, Span(part.offset, len(source.text)))
-    said, slots = messages_of(model), _settings(model)
+    messages, slots = messages_of(model), _settings(model)
     own = dict(part.own)
-    if chat_body(said, _head(slots)) != part.body.removeprefix("" if part.bare else "\n"):
+    if chat_body(messages, _head(slots)) != part.body.removeprefix("" if part.bare else "\n"):
         own[BODY] = part.body
     template: TextKind = "go" if marks.template else "text"
-    piece = Piece("chat", slots, said, template, {"chat": own} if own else {}, part.bare)
+    piece = Piece("chat", slots, messages, template, {"chat": own} if own else {}, part.bare)
     return FormReading(piece, carry, {**part.places, **_places(model)})
 
 
@@ -67,8 +67,8 @@ def _settings(model: ChatModel) -> dict[str, Value]:
     head = next((message for message in model.messages if message.heading is None), None)
     values = {line.key: line.value for line in head.in_effect() if line.kind == "assign"} if head else {}
     sampling = {name: values[name] for name in SAMPLING if values.get(name) is not None and fits(name, values[name])}
-    found: dict[str, Value] = {"sampling": sampling} if sampling else {}
-    return found | ({"model": values["model"]} if isinstance(values.get("model"), str) else {})
+    settings: dict[str, Value] = {"sampling": sampling} if sampling else {}
+    return settings | ({"model": values["model"]} if isinstance(values.get("model"), str) else {})
 
 
 def fits(name: str, value: Value) -> bool:
@@ -90,14 +90,14 @@ def _head(slots: Mapping[str, Value]) -> list[str]:
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the chat."""
     del context
-    said, notes = as_messages(piece)
+    messages, notes = as_messages(piece)
     head = _head(piece.slots)
-    body = chat_body(said, head)
+    body = chat_body(messages, head)
     worded = piece.own_of("chat").get(BODY)
     if isinstance(worded, str):
         model = chat_model(SourceText(worded), Span(0, len(worded)))
         wanted = _settings(chat_model(SourceText(body), Span(0, len(body))))
-        if messages_of(model) == said and same(_settings(model), wanted):
+        if messages_of(model) == messages and same(_settings(model), wanted):
             body = worded
     fields = own_and_slots(piece, "chat", (), {})
     text = document(with_carry(fields, carry), body, bare=True, worded=piece.own_of("chat").get(WORDED))
@@ -113,10 +113,10 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
     return (replace(piece.said[0], role=role),), (note,)
 
 
-def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
+def sendable(messages: Sequence[Said]) -> tuple[Said, ...]:
     """Return the messages to send: without hidden and disabled ones, and without the empty one at the end for
     the next turn."""
-    sent = [message for message in said if message.role in ("system", "user", "assistant")]
+    sent = [message for message in messages if message.role in ("system", "user", "assistant")]
     while sent and not sent[-1].text:
         sent.pop()
     return tuple(sent)

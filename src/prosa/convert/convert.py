@@ -67,15 +67,15 @@ def guarded(work: Callable[[], T]) -> T:
 
 
 def _converted(source: SourceText, origin: FormName, target: FormName, context: TargetContext) -> Converted:
-    found = form_of(origin).read(source, None)
-    piece, edited = restored(found.piece, found.carry)
+    reading = form_of(origin).read(source, None)
+    piece, edited = restored(reading.piece, reading.carry)
     if origin == target:
         return Converted(source.text, Report(len(_counted(piece))))
     form = form_of(target)
     written, back, carry = _written(form, piece, context)
     whole, _ = restored(back, carry)
-    notes = (*found.notes, *edited, *written.notes)
-    report = _report(source, found, (piece, back, whole), carry, notes, form)
+    notes = (*reading.notes, *edited, *written.notes)
+    report = _report(source, reading, (piece, back, whole), carry, notes, form)
     name = back.slot("name")
     return Converted(written.text, report, name if isinstance(name, str) else None)
 
@@ -114,7 +114,7 @@ def _counted(piece: Piece) -> list[str]:
 
 def _report(
     source: SourceText,
-    found: FormReading,
+    reading: FormReading,
     pieces: tuple[Piece, Piece, Piece],
     carry: Carry,
     notes: tuple[Note, ...],
@@ -122,34 +122,34 @@ def _report(
 ) -> Report:
     """Return the report. ``pieces`` are the content of the source, the own content of the new document, and
     that with its carry."""
-    wanted, said, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
+    wanted, stated, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
     kept = 0
     made: list[Note] = []
-    told = {note.key for note in notes}
+    noted = {note.key for note in notes}
     for key, value in wanted.items():
         silent = _is_silent(key)
-        if (key in said and same(said[key], value)) or (
+        if (key in stated and same(stated[key], value)) or (
             key.startswith("text/") and isinstance(carry.keep.get(key), dict)
         ):
             kept += not silent
         elif key in final and same(final[key], value):
             made += [] if silent else [Note("moved", key, f"{in_words(key)} is carried along", form.carrier)]
-        elif not (silent and key in told) and not (key.startswith("text/") and not value):
+        elif not (silent and key in noted) and not (key.startswith("text/") and not value):
             made.append(Note("lost", key, f"{in_words(key)} has no place in a document of this form"))
-    for key in said:
-        if key not in wanted and key not in told and not key.startswith(("text/", "own/")):
+    for key in stated:
+        if key not in wanted and key not in noted and not key.startswith(("text/", "own/")):
             made.append(Note("guessed", key, f"{in_words(key)} is stated, though the source does not state it"))
-    return Report(kept, tuple(_items(source, found, (*notes, *made))))
+    return Report(kept, tuple(_items(source, reading, (*notes, *made))))
 
 
-def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
-    """Return the parts of ``found``, its texts under the numbers that they have in ``wanted`` where some are left
+def aligned(wanted: Piece, piece: Piece) -> dict[str, Value]:
+    """Return the parts of ``piece``, its texts under the numbers that they have in ``wanted`` where some are left
     out."""
-    parts = flat(found)
-    if len(found.said) >= len(wanted.said):
+    parts = flat(piece)
+    if len(piece.said) >= len(wanted.said):
         return parts
     parts = {key: value for key, value in parts.items() if not key.startswith("text/")}
-    rest = list(found.said)
+    rest = list(piece.said)
     for number, message in enumerate(wanted.said):
         if rest and message == rest[0]:
             parts[f"text/{number}"] = rest.pop(0).text
@@ -161,9 +161,9 @@ def _is_silent(key: str) -> bool:
     return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles", "/=front"))
 
 
-def _items(source: SourceText, found: FormReading, notes: tuple[Note, ...]) -> Iterator[Item]:
+def _items(source: SourceText, reading: FormReading, notes: tuple[Note, ...]) -> Iterator[Item]:
     for note in notes:
-        at = found.places.get(note.key, At(0))
+        at = reading.places.get(note.key, At(0))
         offset = note.offset if note.offset is not None else at.offset
         line = source.position(min(offset, len(source.text))).line
         yield Item(note.level, source.path, line, at.pointer, note.to, note.message, note.key)

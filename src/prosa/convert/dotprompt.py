@@ -120,12 +120,12 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     part = read_part(inner, "dotprompt", ROWS)
     carry = carry_of(part.carry) or NO_CARRY
     marks = marks or carry.marks
-    said, acts, unknown = from_handlebars(part.body)
+    messages, acts, unknown = from_handlebars(part.body)
     own = part.own | ({PREFACE: preface[0]} if preface else {})
-    piece = Piece("dotprompt", part.slots, said, "go" if acts else "text", {}, part.bare)
+    piece = Piece("dotprompt", part.slots, messages, "go" if acts else "text", {}, part.bare)
     if _body(piece)[0] != part.body:
         own[BODY] = part.body
-    piece = Piece("dotprompt", part.slots, said, piece.template, {"dotprompt": own} if own else {}, part.bare)
+    piece = Piece("dotprompt", part.slots, messages, piece.template, {"dotprompt": own} if own else {}, part.bare)
     notes = [Note("manual", WORDING, f"`{tag[:60]}` is text: it has no counterpart") for tag in unknown]
     for name, value in (("input", part.own.get("input")), ("output", part.own.get("output"))):
         if isinstance(value, dict) and "schema" in value and name not in part.slots:
@@ -142,8 +142,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     worded = own.get(BODY)
     body, notes = _body(piece)
     if isinstance(worded, str):
-        said, acts, _ = from_handlebars(worded)
-        if said == piece.said and acts == (piece.template == "go"):
+        messages, acts, _ = from_handlebars(worded)
+        if messages == piece.said and acts == (piece.template == "go"):
             body, notes = worded, ()
     fields = own_and_slots(piece, "dotprompt", ROWS, slots)
     text = document(with_carry(fields, carry), body, bare=False, worded=own.get(WORDED))
@@ -221,26 +221,26 @@ def _schema(data: Value) -> dict[str, Value]:
 def _property(value: Value, note: str, *, optional: bool) -> dict[str, Value]:
     kind, description = _described(note)
     if not kind:
-        found = _schema(value)
+        schema = _schema(value)
     elif kind == "array":
-        found = {"type": "array", "items": _schema(value)}
+        schema = {"type": "array", "items": _schema(value)}
     elif kind == "object":
-        found = _schema(value)
+        schema = _schema(value)
     elif kind == "enum" and isinstance(value, list):
-        found = {"enum": [*value, *([None] if optional and None not in value else [])]}
+        schema = {"enum": [*value, *([None] if optional and None not in value else [])]}
     else:
         raise ValueError
-    if optional and isinstance(found.get("type"), str):
-        found = {**found, "type": [found["type"], "null"]}
-    return found | ({"description": description} if description else {})
+    if optional and isinstance(schema.get("type"), str):
+        schema = {**schema, "type": [schema["type"], "null"]}
+    return schema | ({"description": description} if description else {})
 
 
 def _scalar(text: str) -> dict[str, Value]:
     kind, description = _described(text)
     if kind not in _SCALARS:
         raise ValueError
-    found: dict[str, Value] = {} if kind == "any" else {"type": kind}
-    return found | ({"description": description} if description else {})
+    schema: dict[str, Value] = {} if kind == "any" else {"type": kind}
+    return schema | ({"description": description} if description else {})
 
 
 def _described(text: str) -> tuple[str, str]:

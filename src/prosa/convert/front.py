@@ -39,8 +39,8 @@ def text_in(node: Node) -> Value:
 def texts_in(node: Node) -> Value:
     """Return the texts of a list, or of a text with commas between them."""
     if isinstance(node, Items):
-        found = [text_in(item) for item in node.items]
-        return None if None in found else found
+        texts = [text_in(item) for item in node.items]
+        return None if None in texts else texts
     text = text_in(node)
     return None if text is None else [part.strip() for part in str(text).split(",") if part.strip()]
 
@@ -173,8 +173,8 @@ def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Valu
 
 def with_ends_of(text: str, *parts: str) -> tuple[str, ...]:
     """Return parts whose lines end with LF with the line end of the first line of a text, LF or CRLF."""
-    first, found, _ = text.partition("\n")
-    crlf = bool(found) and first.endswith("\r")
+    first, separator, _ = text.partition("\n")
+    crlf = bool(separator) and first.endswith("\r")
     return tuple(part.replace("\n", "\r\n") for part in parts) if crlf else parts
 
 

@@ -71,8 +71,8 @@ def input_of(parameters: Sequence[Parameter], texts: Sequence[str]) -> dict[str,
     properties: dict[str, Value] = {}
     required: list[Value] = []
     for parameter, text in zip(parameters, texts, strict=True):
-        found = properties[parameter.name] = _property(parameter, text)
-        if parameter.required is not False and "default" not in found:
+        property_schema = properties[parameter.name] = _property(parameter, text)
+        if parameter.required is not False and "default" not in property_schema:
             required.append(parameter.name)
     schema: dict[str, Value] = {"type": "object", "properties": properties}
     return schema | ({"required": required} if required else {})
@@ -85,46 +85,46 @@ def _property(parameter: Parameter, text: str) -> dict[str, Value]:
     schema: dict[str, Value] = {"type": kind}
     if kind == "string" and _URL.fullmatch(parameter.name):
         schema["format"] = "uri"
-    choices = _choices(parameter.description) if kind == "string" else []
-    if choices:
-        schema["enum"] = choices
-    default = _default(f"{parameter.description} {note['note'] if note else ''}", kind, choices)
+    allowed = _choices(parameter.description) if kind == "string" else []
+    if allowed:
+        schema["enum"] = allowed
+    default = _default(f"{parameter.description} {note['note'] if note else ''}", kind, allowed)
     if default is not None:
         schema["default"] = default
-    elif choices and parameter.required is False:
-        schema["default"] = choices[0]
+    elif allowed and parameter.required is False:
+        schema["default"] = allowed[0]
     return schema
 
 
 def _choices(description: str) -> list[Value]:
     """Return the words in parentheses at the end of a description, two at least."""
-    found = _LIST.search(description)
-    parts = re.split(r",|\bor\b|\|", found["words"]) if found else []
+    match = _LIST.search(description)
+    parts = re.split(r",|\bor\b|\|", match["words"]) if match else []
     words = [word for part in parts if (word := part.strip().strip("`\"'"))]
     if len(words) < 2 or len(set(words)) < len(words) or not all(_WORD.fullmatch(word) for word in words):
         return []
     return [] if any(word.lower().startswith(("e.g", "i.e", "default")) for word in words) else [*words]
 
 
-def _default(text: str, kind: str, choices: Sequence[Value]) -> Value:
-    found = _DEFAULT.search(text)
-    if found is None:
+def _default(text: str, kind: str, allowed: Sequence[Value]) -> Value:
+    match = _DEFAULT.search(text)
+    if match is None:
         return None
-    value = found["value"].rstrip(".")
+    value = match["value"].rstrip(".")
     if kind == "integer" and re.fullmatch(r"-?\d{1,15}", value):
         return int(value)
     if kind == "number" and re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", value):
         return float(value)
     if kind == "boolean" and value.lower() in ("true", "false"):
         return value.lower() == "true"
-    return value if kind == "string" and (not choices or value in choices) else None
+    return value if kind == "string" and (not allowed or value in allowed) else None
 
 
 def output_of(text: str) -> dict[str, Value] | None:
     """Return the output schema that a text describes (step 2); None if it has no plain description."""
-    for found in _RETURNS.finditer(text[:20_000]):
+    for match in _RETURNS.finditer(text[:20_000]):
         names = [
-            _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", found["names"])
+            _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", match["names"])
         ]
         if all(regex(r"[a-z][a-z_]*").fullmatch(name) for name in names) and len(set(names)) == len(names):
             properties: dict[str, Value] = {
@@ -155,7 +155,7 @@ def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]],
 @lru_cache(maxsize=4)
 def _named_servers(text: str) -> tuple[str, ...]:
     """Return the names of known servers that a text mentions. Cached, since a conversion writes twice."""
-    return tuple(found["name"] for found in _TOOL.finditer(text) if found["name"] in MCP_SERVERS)
+    return tuple(match["name"] for match in _TOOL.finditer(text) if match["name"] in MCP_SERVERS)
 
 
 def _server(name: str) -> dict[str, Value]:
@@ -173,8 +173,8 @@ def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[s
     rest: list[str] = []
     for parameter in parameters:
         action = _action(parameter.name, schema)
-        found = list(_places(text, parameter.name))
-        taken = next((at for at in found if all(at[1] <= one[0] or at[0] >= one[1] for one in pieces)), None)
+        places = list(_places(text, parameter.name))
+        taken = next((at for at in places if all(at[1] <= one[0] or at[0] >= one[1] for one in pieces)), None)
         if taken is None:
             rest.append(f"{_label(parameter)}: {action}.")
         else:
@@ -188,9 +188,9 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
     marked = re.search(rf"\{{\{{\s*{escaped}\s*\}}\}}|\{{{escaped}\}}|<{escaped}>|\$\{{?{escaped}\b\}}?", text)
     if marked:
         yield marked.span()
-    said = re.search(rf"(?<![\w`])(?:an?|the given|the)\s+{escaped}(?![\w`-])", text, re.IGNORECASE)
-    if said:
-        yield said.span()
+    match = re.search(rf"(?<![\w`])(?:an?|the given|the)\s+{escaped}(?![\w`-])", text, re.IGNORECASE)
+    if match:
+        yield match.span()
 
 
 def _action(name: str, schema: dict[str, Value]) -> str:
@@ -269,8 +269,8 @@ def taken_by(template: Template) -> dict[str, dict[str, Value]]:
     root = _Taken()
     for use in template.uses:
         root.at(use.path)
-    found = positions(template.tree)
-    for kind, paths in (("string", found.printed), ("array", found.listed), ("any", found.given)):
+    used = positions(template.tree)
+    for kind, paths in (("string", used.printed), ("array", used.listed), ("any", used.given)):
         for path in paths:
             root.at(path).kinds.add(kind)
     return {name: member.schema() for name, member in root.members.items()}

@@ -50,7 +50,7 @@ def from_handlebars(text: str) -> tuple[tuple[Said, ...], bool, tuple[str, ...]]
 
 def _pieces(text: str) -> list[_Piece]:
     """Return text and tags; `\\{{` is text up to the next tag, as in Handlebars."""
-    found: list[_Piece] = []
+    pieces: list[_Piece] = []
     at = begun = 0
     while (opened := text.find("{{", at)) >= 0:
         slashes = _slashes(text, begun, opened)
@@ -59,20 +59,20 @@ def _pieces(text: str) -> list[_Piece]:
             until = len(text) if until < 0 else until
             while until < len(text) and text[until - 1] == "\\" and until > opened + 2:
                 until -= 1
-            found += [_Piece("text", text[begun : opened - 1]), _Piece("text", text[opened:until])]
+            pieces += [_Piece("text", text[begun : opened - 1]), _Piece("text", text[opened:until])]
             at = begun = until
             continue
         tag = _TAG.match(text, opened)
         if tag is None:
             at = opened + 2
             continue
-        found.append(_Piece("text", text[begun : opened - 1] if slashes > 1 else text[begun:opened]))
-        found.append(_tag(tag, found[-1]))
+        pieces.append(_Piece("text", text[begun : opened - 1] if slashes > 1 else text[begun:opened]))
+        pieces.append(_tag(tag, pieces[-1]))
         at = begun = tag.end()
         if tag["a"] or tag["b"] or tag["c"]:
             begun = at = _SPACE.match(text, begun).end()  # type: ignore[union-attr]
-    found.append(_Piece("text", text[begun:]))
-    return found
+    pieces.append(_Piece("text", text[begun:]))
+    return pieces
 
 
 def _slashes(text: str, start: int, end: int) -> int:
@@ -149,10 +149,10 @@ class _Reading(Struct):
             self.unknown.append(f"{{{{#{name}}}}}")
             self.parts.append("{{ end }}" if known else "")
         self.flush()
-        said = tuple(self.said) or (Said(""),)
+        messages = tuple(self.said) or (Said(""),)
         if not self.acts and not self.unknown:
-            said = tuple(Said(_plain(message.text), message.role) for message in said)
-        return said, self.acts or bool(self.unknown), tuple(self.unknown)
+            messages = tuple(Said(_plain(message.text), message.role) for message in messages)
+        return messages, self.acts or bool(self.unknown), tuple(self.unknown)
 
     def flush(self) -> None:
         text = "".join(self.parts)
@@ -243,7 +243,7 @@ _SPELLED = regex(r'\{\{ "(\{*)" \}\}')
 
 def _plain(template: str) -> str:
     """Return the text of pieces that contain no actions."""
-    return _SPELLED.sub(lambda found: found[1], template)
+    return _SPELLED.sub(lambda match: match[1], template)
 
 
 def to_handlebars(template: str) -> str | None:

@@ -27,15 +27,15 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     data = json_in(source)
     carry, rows = _without_carry(data)
     try:
-        found = rows_of(rows)
+        imported = rows_of(rows)
     except ExchangeProblem as problem:
         raise NotConvertible(str(problem)) from None
-    said = tuple(Said(message.content, message.role, message.name) for message in found.messages)
-    slots = dict(found.settings)
-    own = {} if same(_rows(sendable(said), slots.get("model")), rows) else {ROWS: rows}
-    piece = Piece("llm", slots, said, "text", {"llm": own} if own else {}, bare=True)
-    notes = tuple(Note("guessed", f"own/llm/{ROWS}", note) for note in found.notes)
-    places = {f"text/{number}": At(0) for number in range(len(said))}
+    messages = tuple(Said(message.content, message.role, message.name) for message in imported.messages)
+    slots = dict(imported.settings)
+    own = {} if same(_rows(sendable(messages), slots.get("model")), rows) else {ROWS: rows}
+    piece = Piece("llm", slots, messages, "text", {"llm": own} if own else {}, bare=True)
+    notes = tuple(Note("guessed", f"own/llm/{ROWS}", note) for note in imported.notes)
+    places = {f"text/{number}": At(0) for number in range(len(messages))}
     return FormReading(piece, carry, places, notes)
 
 
@@ -49,8 +49,8 @@ def _without_carry(data: Value) -> tuple[Carry, Value]:
     return carry, ([first] if first else []) + data[1:]
 
 
-def _rows(said: tuple[Said, ...], model_name: Value) -> list[Value]:
-    messages = [NewMessage(message.role or "user", message.text, message.name) for message in said]
+def _rows(turns: tuple[Said, ...], model_name: Value) -> list[Value]:
+    messages = [NewMessage(message.role or "user", message.text, message.name) for message in turns]
     rows: list[Value] = json.loads(export(messages, model_name if isinstance(model_name, str) else None))
     return rows
 
@@ -58,10 +58,10 @@ def _rows(said: tuple[Said, ...], model_name: Value) -> list[Value]:
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the log."""
     del context
-    said, notes = as_messages(piece)
-    rows = _rows(sendable(said), piece.slot("model"))
+    messages, notes = as_messages(piece)
+    rows = _rows(sendable(messages), piece.slot("model"))
     worded = piece.own_of("llm").get(ROWS)
-    if isinstance(worded, list) and _says(worded, piece, said):
+    if isinstance(worded, list) and _says(worded, piece, messages):
         rows = list(worded)
     if carry:
         first = rows[0] if rows and isinstance(rows[0], dict) else {}
@@ -79,13 +79,13 @@ def _kept(carry: Carry) -> Value:
     return data
 
 
-def _says(rows: list[Value], piece: Piece, said: tuple[Said, ...]) -> bool:
+def _says(rows: list[Value], piece: Piece, messages: tuple[Said, ...]) -> bool:
     try:
-        found = rows_of(rows)
+        imported = rows_of(rows)
     except ExchangeProblem:
         return False
-    texts = tuple(Said(message.content, message.role, message.name) for message in found.messages)
-    return texts == said and found.settings.get("model") == piece.slot("model")
+    texts = tuple(Said(message.content, message.role, message.name) for message in imported.messages)
+    return texts == messages and imported.settings.get("model") == piece.slot("model")
 
 
 FORM = Form(name="llm", read=read, write=write, carrier="`prosa` in the first object")

@@ -45,27 +45,27 @@ _STRUCTURE = regex(
 
 
 def _escaped(text: str) -> str:
-    return _STRUCTURE.sub(lambda found: _with(found, lambda n: 2 * n + 1), text)
+    return _STRUCTURE.sub(lambda match: _with(match, lambda n: 2 * n + 1), text)
 
 
 def _unescaped(text: str) -> str:
-    return _STRUCTURE.sub(lambda found: _with(found, lambda n: n // 2), text)
+    return _STRUCTURE.sub(lambda match: _with(match, lambda n: n // 2), text)
 
 
-def _with(found: re.Match[str], number: Callable[[int], int]) -> str:
+def _with(match: re.Match[str], number: Callable[[int], int]) -> str:
     for before, slashes in (("before", "fence"), ("margin", "note"), ("less", "comment")):
-        if found[slashes] is not None:
-            return found[before] + "\\" * number(len(found[slashes]))
-    return found[0]
+        if match[slashes] is not None:
+            return match[before] + "\\" * number(len(match[slashes]))
+    return match[0]
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     """Return the document. Raises `NotConvertible`."""
-    found = read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
-    name = found.piece.own_of("magi").get("name")
+    reading = read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
+    name = reading.piece.own_of("magi").get("name")
     if not isinstance(name, str):
-        return found
-    return replace(found, piece=replace(found.piece, slots={**found.piece.slots, "name": name}))
+        return reading
+    return replace(reading, piece=replace(reading.piece, slots={**reading.piece.slots, "name": name}))
 
 
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:

@@ -50,12 +50,12 @@ def read_markdown(
     """Return a document of a form that is front matter and Markdown. Raises `NotConvertible`."""
     part = read_part(source, form, rows, loose=loose)
     carry = carry_of(part.carry) or NO_CARRY
-    found = read_body(part.body, marks or carry.marks, as_template, unescaped)
-    own = {**part.own, **found.own}
-    slots = part.slots | ({"input": found.input} if found.input is not None else {})
+    reading = read_body(part.body, marks or carry.marks, as_template, unescaped)
+    own = {**part.own, **reading.own}
+    slots = part.slots | ({"input": reading.input} if reading.input is not None else {})
     mark_unsound(slots, own, rows, table)
-    others = {**found.others, form: own} if own else found.others
-    piece = Piece(form, slots, found.said, found.template, others, part.bare)
+    others = {**reading.others, form: own} if own else reading.others
+    piece = Piece(form, slots, reading.said, reading.template, others, part.bare)
     return FormReading(piece, carry, part.places)
 
 
@@ -94,9 +94,9 @@ def ill_formed(slots: Mapping[str, Value], rows: Iterable[Row], table: tuple[Fie
     fields = {row.field: row.write(slots[row.slot]) for row in rows if slots.get(row.slot) is not None}
     whole = node_of(fields)
     assert isinstance(whole, Fields)
-    found, _ = read_fields(whole, table, Owner("a document", whole.span, other=lambda _: True))
+    entries, _ = read_fields(whole, table, Owner("a document", whole.span, other=lambda _: True))
     known = {field.name for field in table}
-    return [row.slot for row in rows if row.field in fields and row.field in known and row.field not in found]
+    return [row.slot for row in rows if row.field in fields and row.field in known and row.field not in entries]
 
 
 def mark_unsound(

@@ -204,14 +204,14 @@ class Carry(Struct, frozen=True):
 
     def data(self) -> dict[str, Value]:
         """Return the carry as plain data."""
-        said: dict[str, Value] = {
+        values: dict[str, Value] = {
             "from": self.form,
             "marks": self.marks.data(),
             "keep": dict(self.keep),
             "added": list(self.added),
             "says": dict(self.says),
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 NO_CARRY = Carry()
@@ -320,19 +320,19 @@ def digest(value: Value) -> str:
 
 def carried(piece: Piece, back: Piece, marks: Marks) -> Carry:
     """Return what a document that reads as ``back`` must carry to be read as ``piece``."""
-    wanted, said = flat(piece), flat(back)
+    wanted, stated = flat(piece), flat(back)
     keep: dict[str, Value] = {}
     says: dict[str, str] = {}
     for key, value in wanted.items():
-        found = said.get(key)
-        if key in said and same(value, found):
+        actual = stated.get(key)
+        if key in stated and same(value, actual):
             continue
-        patch = _patch(value, found) if isinstance(value, str) and key.startswith("text/") else None
+        patch = _patch(value, actual) if isinstance(value, str) and key.startswith("text/") else None
         keep[key] = value if patch is None else patch
-        if patch is None and key in said:
-            says[key] = digest(found)
-    added = tuple(key for key in said if key not in wanted and not key.startswith("text/"))
-    return Carry(piece.form, marks, keep, added, says | {key: digest(said[key]) for key in added})
+        if patch is None and key in stated:
+            says[key] = digest(actual)
+    added = tuple(key for key in stated if key not in wanted and not key.startswith("text/"))
+    return Carry(piece.form, marks, keep, added, says | {key: digest(stated[key]) for key in added})
 
 
 def same(one: Value, other: Value) -> bool:
@@ -400,12 +400,12 @@ MAX_AROUND = 256
 """Characters around a text that a patch may hold; more is another text."""
 
 
-def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
+def _patch(wanted: str, actual: Value) -> dict[str, Value] | None:
     """Return the patch between two texts that only differ in line ends and surrounding space; None for others."""
-    if not isinstance(found, str):
+    if not isinstance(actual, str):
         return None
     for crlf in (False, True):
-        inner = found.replace("\n", "\r\n") if crlf else found
+        inner = actual.replace("\n", "\r\n") if crlf else actual
         for cut, chop in ((0, 0), (1, 0), (0, 1), (1, 1)):
             core = inner[cut : len(inner) - chop]
             cuts_blank = (not cut or inner[:1] in "\r\n") and (not chop or inner[-1:] in "\r\n")
@@ -422,8 +422,8 @@ def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
     return None
 
 
-def _patched(found: str, patch: _Patch) -> str:
-    inner = found.replace("\n", "\r\n") if patch.get("crlf") else found
+def _patched(actual: str, patch: _Patch) -> str:
+    inner = actual.replace("\n", "\r\n") if patch.get("crlf") else actual
     core = inner[patch.get("cut", 0) : len(inner) - patch.get("chop", 0)]
     return f"{patch.get('before', '')}{core}{patch.get('after', '')}"
 

@@ -88,15 +88,15 @@ def filled(text: str, values: Mapping[str, Value]) -> str | None:
 
 def _looked_up(tag: str, values: Mapping[str, Value]) -> str | None:
     names = _names(tag)
-    found: Value = dict(values)
+    value: Value = dict(values)
     for name in names or ("",):
         if isinstance(name, int):
-            found = found[name] if isinstance(found, list) and name < len(found) else None
+            value = value[name] if isinstance(value, list) and name < len(value) else None
         else:
-            found = found.get(name) if isinstance(found, dict) else None
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    return str(found) if isinstance(found, str | int | float) else None
+            value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 class _Reading(Struct):

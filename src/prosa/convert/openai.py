@@ -26,23 +26,23 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     del marks
     data = json_in(source)
     fields = data if isinstance(data, dict) else {}
-    found = fields.get("messages") if isinstance(data, dict) else data
-    if not isinstance(found, list):
+    items = fields.get("messages") if isinstance(data, dict) else data
+    if not isinstance(items, list):
         raise NotConvertible("expected a JSON list of messages, or an object with `messages`")
-    said, told = said_in(found)
+    messages, losses = said_in(items)
     slots, own = _fields(fields)
-    if not same([_data(message) for message in sendable(said)], found):
-        own[MESSAGES] = found
+    if not same([_data(message) for message in sendable(messages)], items):
+        own[MESSAGES] = items
     if isinstance(data, dict) and not slots:
         own[REQUEST] = True
     prefix = "/messages" if isinstance(data, dict) else ""
     pointers = {name: format_pointer((name,)) for name in fields}
-    wanted = {f"text/{number}": f"{prefix}/{number}" for number in range(len(found))}
+    wanted = {f"text/{number}": f"{prefix}/{number}" for number in range(len(items))}
     wanted |= {f"own/openai/{name}": pointer for name, pointer in pointers.items()}
     wanted |= {slot: pointers[name] for slot, name in (("model", "model"), ("output", _FORMAT)) if name in pointers}
     places = places_in(source, wanted)
-    piece = Piece("openai", slots, said, "text", {"openai": own} if own else {}, bare=True)
-    notes = tuple(Note("guessed", f"own/openai/{MESSAGES}", text) for text in told)
+    piece = Piece("openai", slots, messages, "text", {"openai": own} if own else {}, bare=True)
+    notes = tuple(Note("guessed", f"own/openai/{MESSAGES}", text) for text in losses)
     return FormReading(piece, NO_CARRY, places, notes)
 
 
@@ -63,13 +63,13 @@ def places_in(source: SourceText, pointers: Mapping[str, str]) -> dict[str, At]:
     return {key: At(span_at(node, pointer).start, pointer) for key, pointer in pointers.items()}
 
 
-def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+def said_in(items: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
     """Return the messages in a list, and what of them is no text. Raises `NotConvertible`."""
     try:
-        messages, told = messages_of(found)
+        messages, losses = messages_of(items)
     except ExchangeProblem as problem:
         raise NotConvertible(str(problem)) from None
-    return tuple(Said(message.content, message.role, message.name) for message in messages), told
+    return tuple(Said(message.content, message.role, message.name) for message in messages), losses
 
 
 def _fields(fields: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
@@ -102,11 +102,11 @@ def _format(schema: Value) -> dict[str, Value]:
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the messages; a request where there is more to say."""
     del carry, context
-    said, notes = as_messages(piece)
+    turns, notes = as_messages(piece)
     own = dict(piece.own_of("openai"))
     worded, request = own.pop(MESSAGES, None), own.pop(REQUEST, False)
-    messages: list[Value] = [_data(message) for message in sendable(said)]
-    if isinstance(worded, list) and said_in(worded)[0] == said:
+    messages: list[Value] = [_data(message) for message in sendable(turns)]
+    if isinstance(worded, list) and said_in(worded)[0] == turns:
         messages = worded
     fields = _written_fields(piece, own)
     data = {**fields, "messages": messages} if fields or request else messages

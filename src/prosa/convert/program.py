@@ -73,9 +73,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     text, template = _text(body, marks)
     if _unsound(part.slots) or (template == "go" and _undeclared(text, part.slots.get("input", {}))):
         part.own[UNSOUND] = True
-    said, worded = conversation_in(text) if marks.chat else ((Said(text),), {})
+    messages, worded = conversation_in(text) if marks.chat else ((Said(text),), {})
     own = worded | ({"program": part.own} if part.own else {})
-    piece = Piece("program", part.slots, said, template, own, part.bare)
+    piece = Piece("program", part.slots, messages, template, own, part.bare)
     return FormReading(piece, carry, part.places | {"text/0": At(part.offset)})
 
 
@@ -168,10 +168,10 @@ def _undeclared(text: str, schema: Value) -> list[str]:
     if not isinstance(schema, dict | bool):
         return []
     try:
-        found = undeclared(Template(text), schema)
+        undeclareds = undeclared(Template(text), schema)
     except (TemplateError, SchemaError):
         return []
-    return list(dict.fromkeys(variable.name.split(".")[0] for variable in found))
+    return list(dict.fromkeys(variable.name.split(".")[0] for variable in undeclareds))
 
 
 def _unsound(slots: Mapping[str, Value]) -> list[str]:
@@ -208,9 +208,9 @@ def _named(slots: dict[str, Value], text: str, template: TextKind, context: Targ
         notes.append(Note("guessed", "name", f"{why}: the program is called `{clean}`", "/name"))
     slots.setdefault("name", name)
     if not str(slots.get("description") or "").strip():
-        said = described(text, template) or titled(text, template)
-        slots["description"] = said or str(slots["name"])
-        how = "the first paragraph, or else the first heading" if said else "the name: nothing else describes it"
+        description = described(text, template) or titled(text, template)
+        slots["description"] = description or str(slots["name"])
+        how = "the first paragraph, or else the first heading" if description else "the name: nothing else describes it"
         notes.append(Note("guessed", "description", f"the description is {how}", "/description"))
 
 
@@ -224,11 +224,11 @@ def _body(piece: Piece, text: str) -> tuple[str, Marks]:
 
 
 def _guess_output(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
-    found = output_of(f"{slots.get('description') or ''}\n\n{text}")
-    output = slots["output"] = found or UNKNOWN_OUTPUT
+    schema = output_of(f"{slots.get('description') or ''}\n\n{text}")
+    output = slots["output"] = schema or UNKNOWN_OUTPUT
     names = ", ".join(f"`{name}`" for name in cast("dict[str, Value]", output["properties"]))
-    how = "as the text describes" if found else "the text does not describe what it returns: edit this by hand"
-    notes.append(Note("guessed" if found else "manual", "output", f"the program gives {names}: {how}", "/output"))
+    how = "as the text describes" if schema else "the text does not describe what it returns: edit this by hand"
+    notes.append(Note("guessed" if schema else "manual", "output", f"the program gives {names}: {how}", "/output"))
 
 
 def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
@@ -262,8 +262,8 @@ def _guess_imports(slots: dict[str, Value], text: str, context: TargetContext, n
 @lru_cache(maxsize=4)
 def calls_in(text: str) -> tuple[str, ...]:
     """Return the names of skills or commands that a text calls as `/name`, each once."""
-    found = _CALL.finditer(text[:200_000].replace("`/", " /"))
-    return tuple(dict.fromkeys(match["name"] for match in found))
+    matches = _CALL.finditer(text[:200_000].replace("`/", " /"))
+    return tuple(dict.fromkeys(match["name"] for match in matches))
 
 
 def _comment(carry: Carry) -> str:

@@ -62,8 +62,8 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     part = read_part(source, "skill", ROWS)
     metadata = part.own.get("metadata")
     carry = NO_CARRY
-    if isinstance(metadata, dict) and (found := carry_of(metadata.get(CARRY))):
-        carry = found
+    if isinstance(metadata, dict) and (carried := carry_of(metadata.get(CARRY))):
+        carry = carried
         part.own.pop(WORDED, None)
         metadata = {name: value for name, value in metadata.items() if name != CARRY}
         part.own["metadata"] = metadata
@@ -77,18 +77,20 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 def _piece(part: FrontPart, marks: Marks) -> tuple[Piece, tuple[Note, ...]]:
     slots, own = dict(part.slots), dict(part.own)
     notes = list(_shell(part))
-    found = read_body(part.body, marks, _as_template)
-    own |= found.own
-    if found.input is not None:
-        slots["input"] = found.input
-        notes.append(Note("guessed", "input", f"its input is what the text describes: {_names(found.input)}", "/input"))
+    reading = read_body(part.body, marks, _as_template)
+    own |= reading.own
+    if reading.input is not None:
+        slots["input"] = reading.input
+        notes.append(
+            Note("guessed", "input", f"its input is what the text describes: {_names(reading.input)}", "/input")
+        )
     if part.bare:
         slots |= _derived(part.body)
         own[BARE] = True
-        told = "the skill has no front matter: its first heading and paragraph are its name and description"
-        notes.append(Note("guessed", "name", told))
-    others = {**found.others, "skill": own} if own else found.others
-    return Piece("skill", slots, found.said, found.template, others, part.bare), tuple(notes)
+        message = "the skill has no front matter: its first heading and paragraph are its name and description"
+        notes.append(Note("guessed", "name", message))
+    others = {**reading.others, "skill": own} if own else reading.others
+    return Piece("skill", slots, reading.said, reading.template, others, part.bare), tuple(notes)
 
 
 def _names(schema: Mapping[str, Value]) -> str:
@@ -135,9 +137,9 @@ _COMMAND = regex(r"!`[^`\r\n]+`")
 
 def _shell(part: FrontPart) -> Iterator[Note]:
     """Yield a note for each command that another program would run and put the output of into the text."""
-    for found in _COMMAND.finditer(part.body):
-        message = f"`{found[0][:60]}` is text here: no command is run"
-        yield Note("manual", "text/0", message, offset=part.offset + found.start())
+    for match in _COMMAND.finditer(part.body):
+        message = f"`{match[0][:60]}` is text here: no command is run"
+        yield Note("manual", "text/0", message, offset=part.offset + match.start())
 
 
 def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
@@ -202,9 +204,9 @@ def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
         "compatibility": "Needs the command prosa and a model service",
         "metadata": {WRAPPED: program},
     }
-    said = f"# {piece.slot('name') or name}\n\nRun this from the folder of the skill. It prints the result as JSON."
+    intro = f"# {piece.slot('name') or name}\n\nRun this from the folder of the skill. It prints the result as JSON."
     line = " ".join(("prosa run", shlex.quote(program), *keys))
-    return name, document(fields, f"\n{said}\n\n```sh\n{line}\n```\n{told(piece)}", bare=False)
+    return name, document(fields, f"\n{intro}\n\n```sh\n{line}\n```\n{told(piece)}", bare=False)
 
 
 def wrapped_path(source: SourceText) -> str | None:

@@ -62,9 +62,11 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     marks = marks or carry.marks
     if _is_chat(own, slots) and not carry:
         marks = replace(marks, chat=True)
-    found = read_body(normalised(text) if footer is not None else text, marks)
+    reading = read_body(normalised(text) if footer is not None else text, marks)
     places = part.places | {"tags": At(model.body.end, ""), f"own/ymj/{FOOTER}": At(model.body.end, "")}
-    piece = Piece("ymj", slots, found.said, found.template, {**found.others, "ymj": {**own, **found.own}}, part.bare)
+    piece = Piece(
+        "ymj", slots, reading.said, reading.template, {**reading.others, "ymj": {**own, **reading.own}}, part.bare
+    )
     return FormReading(piece, carry, places, notes)
 
 
@@ -87,8 +89,8 @@ def _footer(footer: Mapping[str, Value], text: str, tags: Value) -> dict[str, Va
     if tags is not None and isinstance(index, dict):
         kept["index"] = {key: value for key, value in index.items() if key != "tags"}
     computed = sha256_of(normalised(text))
-    said = footer.get("payload_hash")
-    return {FOOTER: kept} | ({} if said == computed else {HASH: said})
+    stored_hash = footer.get("payload_hash")
+    return {FOOTER: kept} | ({} if stored_hash == computed else {HASH: stored_hash})
 
 
 def _tail(model: YmjModel) -> tuple[Note, ...]:
@@ -117,8 +119,8 @@ def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
         return NewDocument(header + body, marks, tuple(notes))
     text = normalised(body)
     text = text if text.endswith("\n") or not text else f"{text}\n"
-    said = json.dumps(_written_footer(own, slots, text, piece), ensure_ascii=False, indent=2)
-    return NewDocument(f"{header}{text}{CANONICAL_OPEN}\n{said}\n{CANONICAL_CLOSE}\n", marks, tuple(notes))
+    footer = json.dumps(_written_footer(own, slots, text, piece), ensure_ascii=False, indent=2)
+    return NewDocument(f"{header}{text}{CANONICAL_OPEN}\n{footer}\n{CANONICAL_CLOSE}\n", marks, tuple(notes))
 
 
 def _written_footer(own: Mapping[str, Value], slots: Mapping[str, Value], text: str, piece: Piece) -> dict[str, Value]:

@@ -101,11 +101,11 @@ def _carried(reading: DialectReading[object], footer: Mapping | None) -> Carried
         return None
     from prosa.dialects.ymj.embedding import embedding_of
 
-    found = embedding_of(model)
-    if found is None:
+    embedding = embedding_of(model)
+    if embedding is None:
         return None
-    vector = to_bytes(found.vector)
-    return CarriedVector(found.model_name, len(found.vector), vector, model.body_sha256, found.fresh)
+    vector = to_bytes(embedding.vector)
+    return CarriedVector(embedding.model_name, len(embedding.vector), vector, model.body_sha256, embedding.fresh)
 
 
 # The sections of a document, which a search ranks and shows. In: a document. Out: rows that cover its body once. A
@@ -146,13 +146,13 @@ def _blank(text: str) -> str:
 def _rows(document: Document, text: str) -> Iterator[SectionRow]:
     body, cjk = document.body, not text.isascii() and is_cjk(document.source.uncommon)
     named = zip(document.outline, document.heading_texts, document.heading_anchors, strict=True)
-    found = [entry for entry in named if not entry[0].nested]
-    starts = [*(heading.start for heading, _, _ in found), body.end]
+    sections = [entry for entry in named if not entry[0].nested]
+    starts = [*(heading.start for heading, _, _ in sections), body.end]
     above: list[tuple[int, str]] = []
     first = _row(document, text, 0, 0, "", "", body.start, starts[0], cjk=cjk)
-    if first.text or not found:
+    if first.text or not sections:
         yield first
-    for number, (heading, plain, anchor) in enumerate(found, start=1):
+    for number, (heading, plain, anchor) in enumerate(sections, start=1):
         while above and above[-1][0] >= heading.level:
             above.pop()
         above.append((heading.level, plain.strip()[:MAX_HEADING]))

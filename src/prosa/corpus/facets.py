@@ -42,7 +42,7 @@ def field_rows(
 ) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
     """Return the rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`;
     ``inline`` are the tags in its text."""
-    found: dict[str, list[Scalar | NodeSequence | NodeMapping]] = {}
+    by_key: dict[str, list[Scalar | NodeSequence | NodeMapping]] = {}
     values: list[tuple[str, Node]] = []
     if front is not None:
         _collect("", front, values)
@@ -50,19 +50,19 @@ def field_rows(
         if entry.key.text in ("index", "ops"):
             _collect(f"{FOOTER}.{entry.key.text}", entry.value, values)
     for key, value in values[:MAX_FIELDS]:
-        found.setdefault(key, []).append(value)
-    tags = tuple(dict.fromkeys((*(tag for key in _TAG_KEYS for tag in _tags(found.get(key, ()))), *inline)))
-    found.pop(TAG, None)
-    rows = (_row(key, n, value) for key, some in found.items() for n, value in enumerate(some))
+        by_key.setdefault(key, []).append(value)
+    tags = tuple(dict.fromkeys((*(tag for key in _TAG_KEYS for tag in _tags(by_key.get(key, ()))), *inline)))
+    by_key.pop(TAG, None)
+    rows = (_row(key, n, value) for key, some in by_key.items() for n, value in enumerate(some))
     return (*rows, *(FieldRow(TAG, n, "text", tag) for n, tag in enumerate(tags))), tags
 
 
 def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
     """Return rows by the first part of their keys; None for a field that is null, which is a gap (MA18)."""
-    found: dict[str, list[FieldRow]] = {}
+    by_field: dict[str, list[FieldRow]] = {}
     for row in rows:
-        found.setdefault(row.key.partition(".")[0], []).append(row)
-    return {name: None if all(row.kind == "null" for row in rows) else rows for name, rows in found.items()}
+        by_field.setdefault(row.key.partition(".")[0], []).append(row)
+    return {name: None if all(row.kind == "null" for row in rows) else rows for name, rows in by_field.items()}
 
 
 def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:
@@ -123,17 +123,17 @@ FACET_KEYS = frozenset((*_KIND, *_CLASSIFICATION, *_VISIBILITY, *_LANGUAGE, *_UP
 
 def facets_of(fields: Iterable[FieldRow]) -> Facets:
     """Return the facets of a document with these fields."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for field in fields:
         key = field.key.lower().replace("_", "-")
         if field.n == 0 and field.kind != "null":
-            found.setdefault(key, field.text.strip())
+            texts.setdefault(key, field.text.strip())
     return Facets(
-        _first(found, _KIND),
-        _lowered(_first(found, _CLASSIFICATION)),
-        _visibility(found),
-        _first(found, _LANGUAGE),
-        *(_date(found, keys) for keys in (_UPDATED, _PUBLISHED, _EXPIRED)),
+        _first(texts, _KIND),
+        _lowered(_first(texts, _CLASSIFICATION)),
+        _visibility(texts),
+        _first(texts, _LANGUAGE),
+        *(_date(texts, keys) for keys in (_UPDATED, _PUBLISHED, _EXPIRED)),
     )
 
 
@@ -149,26 +149,26 @@ def iso_moment(text: str) -> str | None:
     return moment.end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _first(found: Mapping[str, str], keys: Iterable[str]) -> str | None:
-    return next((text for key in keys if (text := found.get(key))), None)
+def _first(texts: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    return next((text for key in keys if (text := texts.get(key))), None)
 
 
 def _lowered(text: str | None) -> str | None:
     return None if text is None else text.lower()
 
 
-def _visibility(found: Mapping[str, str]) -> str | None:
+def _visibility(texts: Mapping[str, str]) -> str | None:
     """Return `public`, `private`, or any other written value: all but the first are not public (Y12, YA20)."""
-    written = [text for key in _VISIBILITY if (text := found.get(key))]
+    written = [text for key in _VISIBILITY if (text := texts.get(key))]
     if written:
         worst = next((text for text in written if text.lower() != "public"), "public")
         return worst.lower() if worst.lower() == "private" else worst
-    limited = any(key.startswith(f"{name}.") for key in found for name in _VISIBILITY)
+    limited = any(key.startswith(f"{name}.") for key in texts for name in _VISIBILITY)
     return "private" if limited else None
 
 
-def _date(found: Mapping[str, str], keys: Iterable[str]) -> str | None:
-    return next((date for key in keys if key in found and (date := iso_moment(found[key]))), None)
+def _date(texts: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    return next((date for key in keys if key in texts and (date := iso_moment(texts[key]))), None)
 
 
 # Which documents may be shown to others (X23). In: rows and facets of a document, own and inherited. Out: yes or no.
@@ -196,14 +196,14 @@ _OPEN = frozenset(("public", "", "null", "~"))
 def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) -> tuple[FieldRow, ...]:
     """Return the rows of a document, made most restrictive if its text suggests a visibility that its front matter, or
     with ``has_footer`` its footer, does not state, perhaps because it is broken (X6, X23)."""
-    found = rows
+    guarded_rows = rows
     lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
     named = _MAYBE_CLASSIFIED in lower and _CLASSIFIED.search(lower) is not None
     if _is_unclear(rows) or (named and not _is_secret(rows) and looks_classified(text)):
-        found = _with(found, CLASSIFICATION, WORST)
+        guarded_rows = _with(guarded_rows, CLASSIFICATION, WORST)
     if VISIBILITY.encode() in lower and looks_limited(text, has_footer=has_footer):
-        found = _with(found, VISIBILITY, LIMITED)
-    return tuple(found)
+        guarded_rows = _with(guarded_rows, VISIBILITY, LIMITED)
+    return tuple(guarded_rows)
 
 
 def looks_limited(text: str, *, has_footer: bool) -> bool:

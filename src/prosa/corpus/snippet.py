@@ -84,8 +84,8 @@ def snippet(text: str, seen: str | None, marks: Sequence[Mark] = (), *, heading:
 
 
 def _end_of_first_line(text: str) -> int:
-    found = re.search(r"\r\n|\n|\r", text)
-    return found.end() if found else len(text)
+    match = re.search(r"\r\n|\n|\r", text)
+    return match.end() if match else len(text)
 
 
 def _densest(text: str, marks: Sequence[Mark]) -> int:
@@ -132,13 +132,13 @@ def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
     if begin + len(shown) < len(plain):
         shown = _cut_after(shown, plain[begin + len(shown)], kept.place(at) - begin)
     tail = "…" if shown and begin + len(shown) < len(plain) else ""
-    found: list[Mark] = []
+    shifted: list[Mark] = []
     for start, end in marks:
         first, last = kept.place(start) - begin, min(kept.place(end) - begin, len(shown))
         if 0 <= first < last:
-            at = at if found else start
-            found.append((first + len(lead), last + len(lead)))
-    return Snippet(f"{lead}{shown}{tail}", tuple(found), at)
+            at = at if shifted else start
+            shifted.append((first + len(lead), last + len(lead)))
+    return Snippet(f"{lead}{shown}{tail}", tuple(shifted), at)
 
 
 class _Kept:

@@ -75,5 +75,5 @@ def __getattr__(name: str) -> object:
     """Load a name on first use."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    return found
+    globals()[name] = value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value

@@ -336,10 +336,10 @@ class _Scanner:
 
     def fail(self, expected: str, *, length: int = 1, notes: tuple[str, ...] = ()) -> NoReturn:
         """Record what was found and what was expected here, and stop."""
-        found = self.text[self.at : self.at + length]
-        advice = _ADVICE.get(found) or _ADVICE.get(found[:1])
-        words = shown(found) if found.strip() else ("a line end" if found else "the end of the text")
-        end = self.at + len(found)
+        piece = self.text[self.at : self.at + length]
+        advice = _ADVICE.get(piece) or _ADVICE.get(piece[:1])
+        words = shown(piece) if piece.strip() else ("a line end" if piece else "the end of the text")
+        end = self.at + len(piece)
         all_notes = (*notes, advice) if advice else notes
         self.findings.add("json-syntax", f"found {words}, expected {expected}", self.at, end, notes=all_notes)
         raise _Stop

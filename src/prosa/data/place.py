@@ -82,10 +82,10 @@ def yaml_names(text: str, region: Span) -> Mapping[tuple[Step, ...], tuple[str, 
     """Return the names of all fields that are written in the lines of a YAML mapping, by the path to their mapping."""
     walk = _PlaceSearch(text, region.end, -1)
     walk.lines(region.start)
-    found: dict[tuple[Step, ...], dict[str, None]] = {}
+    by_path: dict[tuple[Step, ...], dict[str, None]] = {}
     for way, names in walk.names.items():
-        found.setdefault(_path(way), {}).update(dict.fromkeys(name for name, _ in names))
-    return {path: tuple(names) for path, names in found.items()}
+        by_path.setdefault(_path(way), {}).update(dict.fromkeys(name for name, _ in names))
+    return {path: tuple(names) for path, names in by_path.items()}
 
 
 def _path(way: _Way) -> tuple[Step, ...]:

@@ -33,8 +33,8 @@ def parse_pointer(text: str) -> tuple[str, ...]:
 
 def node_at(node: Node, pointer: str) -> Node | None:
     """Return the node a pointer names, or None when there is none."""
-    found, missing, _ = _walk(node, parse_pointer(pointer))
-    return None if missing else found
+    target, missing, _ = _walk(node, parse_pointer(pointer))
+    return None if missing else target
 
 
 def span_at(node: Node, pointer: str) -> Span:
@@ -44,8 +44,8 @@ def span_at(node: Node, pointer: str) -> Span:
 
 def key_span_at(node: Node, pointer: str) -> Span:
     """Return the span of the key in front of that node where there is one, else as `span_at`."""
-    found, _, entry = _walk(node, parse_pointer(pointer))
-    return entry.key.span if entry else found.span
+    target, _, entry = _walk(node, parse_pointer(pointer))
+    return entry.key.span if entry else target.span
 
 
 def _walk(node: Node, parts: tuple[str, ...]) -> tuple[Node, bool, Entry | None]:

@@ -169,25 +169,25 @@ def add_syntax_problem(error: YAMLError, text: str, findings: Findings) -> None:
         context, (headline, advice) = opening, _behind(text[opening])
     if text[start:end] == "\t" and problem.startswith("found character"):  # any other message fits a tab too
         headline, advice = _TAB
-    found = _named(text[start:end])
+    actual = _named(text[start:end])
     first = None
     if context is not None and context < start:
         first = Annotation(findings.span(context, context + 1), "it began here")
-    message = headline.format(found=found) if "{found}" in headline else headline
+    message = headline.format(found=actual) if "{found}" in headline else headline
     findings.add("yaml-syntax", message, start, end, notes=(advice,) if advice else (), first=first)
 
 
-def _named(found: str) -> str:
-    return "a space" if found == " " else shown(found) if found else "the end of the text"
+def _named(text: str) -> str:
+    return "a space" if text == " " else shown(text) if text else "the end of the text"
 
 
 def _value_before(text: str, place: int) -> int | None:
     """Return where the list, mapping or quoted value starts that ends just before a place in the same line."""
     start = text.rfind("\n", 0, place) + 1
-    found = _OPENING.match(text, start, place) if place < len(text) and text[place] not in "\r\n" else None
-    if found is None or not text[found.end() : place].rstrip(" ").endswith(_CLOSING[found["opening"]]):
+    match = _OPENING.match(text, start, place) if place < len(text) and text[place] not in "\r\n" else None
+    if match is None or not text[match.end() : place].rstrip(" ").endswith(_CLOSING[match["opening"]]):
         return None
-    return found.start("opening")
+    return match.start("opening")
 
 
 def _behind(opening: str) -> tuple[str, str]:

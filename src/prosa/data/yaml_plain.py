@@ -90,22 +90,22 @@ class _Lines:
 
     def read(self, at: int) -> int:
         """Take the line at a place, and return where the next one begins."""
-        found = _LINE.match(self.text, at)
-        if found is None:
+        match = _LINE.match(self.text, at)
+        if match is None:
             raise _Unusual
-        _, (first, behind), (start, _), (bracket, _), *_ = found.regs
+        _, (first, behind), (start, _), (bracket, _), *_ = match.regs
         if behind > first:
             self._dashes(at, first, behind)
-        group = found.lastindex or 0
+        group = match.lastindex or 0
         if start >= 0:
-            self._name(found[2], start, start - at)
+            self._name(match[2], start, start - at)
         elif first == behind and group != 1:
             raise _Unusual  # a value that begins on a line of its own, or is continued there
         if group > 3:
-            self._put(self._scalar(found, group, 4))
+            self._put(self._scalar(match, group, 4))
         elif bracket >= 0:
             return self._rest(*self._between(bracket, len(self.open)))
-        return found.end()
+        return match.end()
 
     def _rest(self, node: Node, end: int) -> int:
         """Take a value in brackets, and return where the line ends."""
@@ -176,9 +176,9 @@ class _Lines:
         last.empty = -1
         last.end = node.span.end
 
-    def _scalar(self, found: re.Match[str], group: int, first: int) -> Scalar:
+    def _scalar(self, match: re.Match[str], group: int, first: int) -> Scalar:
         """Return the value in a group, of which the ``first`` is one in double quotes, the next one in single ones."""
-        text, start = found[group], found.start(group) + self.offset
+        text, start = match[group], match.start(group) + self.offset
         if group < first + 2:
             return Scalar(text, text, Span(start - 1, start + len(text) + 1), "double" if group == first else "single")
         text = text.rstrip(" ")
@@ -193,20 +193,20 @@ class _Lines:
         names: set[str] = set()
         closed = _CLOSED.match(text, at + 1)
         while closed is None:
-            found = _INNER.match(text, at + 1)
-            if found is None:
+            match = _INNER.match(text, at + 1)
+            if match is None:
                 raise _Unusual
-            name, group = found[1], found.lastindex or 0
+            name, group = match[1], match.lastindex or 0
             if mapping is (name is None) or name in names:
                 raise _Unusual
             node: Any
             if group == 5:
-                node, at = self._between(found.start(5), level + 1)
+                node, at = self._between(match.start(5), level + 1)
             else:
-                node, at = self._scalar(found, group, 2), found.end()
+                node, at = self._scalar(match, group, 2), match.end()
             if mapping:
                 names.add(name)
-                node = Entry(self._key(name, found.start(1)), node)
+                node = Entry(self._key(name, match.start(1)), node)
             children.append(node)
             after = _AFTER.match(text, at)
             if after is None:

@@ -144,7 +144,7 @@ def read_fields(
     mapping: Mapping, table: tuple[Field, ...], owner: Owner
 ) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
     """Return the valid entries of ``mapping`` that ``table`` knows, by name, and the problems."""
-    found: dict[str, Entry] = {}
+    by_name: dict[str, Entry] = {}
     problems: list[Problem] = []
     entries = {entry.key.text: entry for entry in mapping}
     for field in table:
@@ -154,19 +154,19 @@ def read_fields(
                 problems.append(_missing(field, entry, owner))
             continue
         if _is_right_text(field, entry.value):
-            found[field.name] = entry
+            by_name[field.name] = entry
             continue
         wrong = tuple(_complaints(field, entry.value, owner.prefix + field.name))
         problems += wrong
         if not wrong:
-            found[field.name] = entry
+            by_name[field.name] = entry
         elif field.kind in PARTIAL and isinstance(entry.value, Sequence):
-            found[field.name] = _without_wrong_items(field, entry, entry.value)
+            by_name[field.name] = _without_wrong_items(field, entry, entry.value)
     if entries:
         names = tuple(field.name for field in table)
         rest = (entry for entry in entries.values() if not owner.other(entry.key.text))
         problems += [_unknown(entry, names, owner) for entry in islice(rest, MAX_UNKNOWN)]
-    return found, tuple(problems)
+    return by_name, tuple(problems)
 
 
 def text_of(entry: Entry | None) -> str | None:
@@ -229,8 +229,8 @@ def _form_complaints(field: Field, node: Scalar, name: str) -> Iterator[Problem]
     if field.choices and node.text not in field.choices:
         guess = nearest(node.text, field.choices)
         notes = (f"did you mean `{guess}`?",) if guess else ()
-        choices = ", ".join(f"`{choice}`" for choice in field.choices)
-        message = f"`{shown(node.text)}` is not a value of {name}; it is one of {choices}"
+        allowed = ", ".join(f"`{choice}`" for choice in field.choices)
+        message = f"`{shown(node.text)}` is not a value of {name}; it is one of {allowed}"
         meant = Misspelling(node.text, guess) if guess else None
         yield Problem("unknown-value", message, node.span, notes, misspelling=meant)
     complaint = field.form(node.text) if field.form else None

@@ -153,23 +153,23 @@ def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[M
         return None, ()
     if node is None or (isinstance(node, Scalar) and node.value is None):
         return Mapping((), Span(yaml.start, yaml.start)), ()
-    found = "a list" if not isinstance(node, Scalar) else "a single value"
-    message = f"the front matter is {found}, not a mapping of names to values"
+    actual = "a list" if not isinstance(node, Scalar) else "a single value"
+    message = f"the front matter is {actual}, not a mapping of names to values"
     return None, (Problem("front-matter-not-a-mapping", message, node.span, ("write one `name: value` per line",)),)
 
 
 def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
     """Return the YAML with filler in place of values that are plain text, and these texts by their start."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
 
     def hide(match: re.Match[str]) -> str:
-        found[match.start(1)] = match[1]
+        texts[match.start(1)] = match[1]
         start, end = match.start(1) - match.start(), match.end(1) - match.start()
         return match[0][:start] + _FILLER * (end - start) + match[0][end:]
 
     if posixpath.splitext(name)[1].lower() == _RULE_SUFFIX:
         yaml = _GLOBS.sub(hide, yaml)
-    return (_TEMPLATE.sub(hide, yaml) if "{{" in yaml else yaml), found
+    return (_TEMPLATE.sub(hide, yaml) if "{{" in yaml else yaml), texts
 
 
 def _with_texts(fields: Mapping, texts: AbcMapping[int, str], offset: int) -> Mapping:

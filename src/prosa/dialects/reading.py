@@ -77,14 +77,14 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
 
     def references(self) -> tuple[Ref, ...]:
         """Return what the document points at; what a field names is named once, by the dialect or by the project."""
-        found = self.dialect.references(self.model)
+        refs = self.dialect.references(self.model)
         if not self.relations:
-            return found
+            return refs
         from prosa.dialects.relations import relation_refs  # only here: few projects have such fields
 
-        known = {ref.span.start for ref in found}
+        known = {ref.span.start for ref in refs}
         own = (ref for ref in relation_refs(self.front.fields, self.relations) if ref.span.start not in known)
-        return (*found, *own)
+        return (*refs, *own)
 
     def definitions(self) -> tuple[Def, ...]:
         """Return what others can point at in it."""
@@ -141,11 +141,11 @@ def _again(
     if like.document.source.text != source.text:
         return None
     try:
-        front, found = _detected(source, hints)
-        if found.dialect != like.name or front.body != like.front.body:
+        front, detection = _detected(source, hints)
+        if detection.dialect != like.name or front.body != like.front.body:
             return None
         document = like.document.at(source)
-        return _under(dialect(found.dialect), front, found.problems, relations, hints.vault, document)
+        return _under(dialect(detection.dialect), front, detection.problems, relations, hints.vault, document)
     except Exception:
         return None
 
@@ -159,11 +159,11 @@ def open_documents(
     the time. A reader that fails is a problem of its document, which is not read further.
     """
     try:
-        found = [(*_detected(source, hints), hints.vault) for source, hints in sources]
-        documents = [_document(dialect(detection.dialect).load(), front) for front, detection, _ in found]
+        detections = [(*_detected(source, hints), hints.vault) for source, hints in sources]
+        documents = [_document(dialect(detection.dialect).load(), front) for front, detection, _ in detections]
         return [
             _under(dialect(detection.dialect), front, detection.problems, relations, vault, document)
-            for (front, detection, vault), document in zip(found, documents, strict=True)
+            for (front, detection, vault), document in zip(detections, documents, strict=True)
         ]
     except Exception:
         return [_contained(source, hints, relations) for source, hints in sources]
@@ -172,8 +172,8 @@ def open_documents(
 def _contained(source: SourceText, hints: Hints, relations: Relations) -> DialectReading[object]:
     """Return the reading of one document, so that a reader that fails on it keeps no other from being read."""
     try:
-        front, found = _detected(source, hints)
-        return _under(dialect(found.dialect), front, found.problems, relations, hints.vault)
+        front, detection = _detected(source, hints)
+        return _under(dialect(detection.dialect), front, detection.problems, relations, hints.vault)
     except Exception as error:
         return failed_reading(source, error)
 
@@ -214,8 +214,8 @@ def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection
         chosen = hints.explicit or hints.glob
         return strict, Detection("mda" if name == "magi" and not chosen and is_mda(strict.fields) else name)
     front = read_loose_front(source)
-    found = Detection(name) if name else detect(front)
-    return (front if found.dialect in LOOSE or not front.loose else read_front(source)), found
+    detection = Detection(name) if name else detect(front)
+    return (front if detection.dialect in LOOSE or not front.loose else read_front(source)), detection
 
 
 def _under(
@@ -229,8 +229,8 @@ def _under(
     loaded = row.load()
     if document is None:
         document = _document(loaded, front)
-    model, found = loaded.read(front, document)
-    return DialectReading(loaded, front, document, model, (*problems, *found), relations, vault)
+    model, own_problems = loaded.read(front, document)
+    return DialectReading(loaded, front, document, model, (*problems, *own_problems), relations, vault)
 
 
 def _document(loaded: Dialect[M], front: FrontReading) -> Document:
@@ -300,16 +300,16 @@ def is_mda(fields: Mapping | None) -> bool:
 
 def _shapes(front: FrontReading) -> dict[DialectName, Span]:
     """Every shape the document has, and where it shows."""
-    found: dict[DialectName, Span] = {}
+    shapes: dict[DialectName, Span] = {}
     if front.fields is not None:
         entries = {entry.key.text: entry for entry in front.fields}
         if (span := _program_shape(entries)) is not None:
-            found["markdownlang"] = span
+            shapes["markdownlang"] = span
         if (span := _node_shape(entries)) is not None:
-            found["mdh"] = span
+            shapes["mdh"] = span
     if (span := _chat_shape(front)) is not None:
-        found["prapti"] = span
-    return found
+        shapes["prapti"] = span
+    return shapes
 
 
 def holds_requests(text: str) -> bool:
@@ -380,7 +380,7 @@ def _is_message(heading: Heading) -> bool:
 def _ambiguous(shapes: dict[DialectName, Span]) -> Problem:
     titles = " and ".join(dialect(name).title for name in shapes)
     span = next(iter(shapes.values()))
-    choices = " or ".join(f"`--as {name}`" for name in shapes)
+    options = " or ".join(f"`--as {name}`" for name in shapes)
     return Problem(
-        "ambiguous-dialect", f"the document has two shapes at once: {titles}", span, (f"say which it is: {choices}",)
+        "ambiguous-dialect", f"the document has two shapes at once: {titles}", span, (f"say which it is: {options}",)
     )

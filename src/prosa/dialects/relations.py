@@ -46,8 +46,8 @@ def _ref(item: Scalar, rel: str) -> Ref | None:
     if _URL.match(text):
         target, _, fragment = text.partition("#")
         return Ref("front-matter", target, "url", item.span, rel, fragment=fragment)
-    if (found := _WIKILINK.fullmatch(text)) is not None:
-        target, fragment = found[1].strip(), (found[2] or "").strip()
+    if (match := _WIKILINK.fullmatch(text)) is not None:
+        target, fragment = match[1].strip(), (match[2] or "").strip()
         return Ref("front-matter", target, "stem", item.span, rel, fragment=fragment) if target else None
     target, _, fragment = text.partition("#")
     if "/" not in target and not target.lower().endswith(DOCUMENT_SUFFIXES):

@@ -208,5 +208,5 @@ class SchemaShape(Struct, frozen=True):
 
 def member_at(shapes: tuple[DataShape, ...], path: Path, name: str) -> Member | None:
     """Return the data of one member; the first shape with a description for it counts."""
-    found = [member for shape in shapes for member in shape.members(path) if member.name == name]
-    return next((member for member in found if member.about), found[0] if found else None)
+    members = [member for shape in shapes for member in shape.members(path) if member.name == name]
+    return next((member for member in members if member.about), members[0] if members else None)

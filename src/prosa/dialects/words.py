@@ -31,8 +31,8 @@ def words(text: str) -> Iterator[str]:
         for run in _SYLLABIC.findall(folded):
             yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
         folded = _SYLLABIC.sub(" ", folded)
-    for found in _WORD.finditer(folded):  # few who ask need all of them
-        if (word := found[0]) not in _COMMON:
+    for match in _WORD.finditer(folded):  # few who ask need all of them
+        if (word := match[0]) not in _COMMON:
             yield word[:_PREFIX]
 
 

@@ -51,22 +51,22 @@ def heading_names(headings: Iterable[tuple[str, str, str]]) -> dict[str, int]:
     """Return the number of the heading that a fragment means, by its anchor with `#` in front, and by its letters and
     digits as rules compare them, also without the number that some generators leave out. ``headings`` are anchor, text
     as it is seen, and text as it is written: Obsidian names a heading with the target of a wikilink in it."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, (anchor, plain, written) in enumerate(headings):
-        heard = sounding(anchor)
-        own = [heard, heard.lstrip(_DIGITS), sounding(plain), *([sounding(written)] if "[[" in written else [])]
+        sound = sounding(anchor)
+        own = [sound, sound.lstrip(_DIGITS), sounding(plain), *([sounding(written)] if "[[" in written else [])]
         for name in (f"#{anchor}", *own):
-            found.setdefault(name, number)
+            numbers.setdefault(name, number)
     for name in ("#", ""):
-        found.pop(name, None)
-    return found
+        numbers.pop(name, None)
+    return numbers
 
 
 def heading_named(names: Mapping[str, T], fragment: str) -> T | None:
     """Return the heading that a fragment means among some `heading_names`; None where there is none."""
     wanted = fragment.removeprefix("user-content-")
-    found = names.get(f"#{wanted}")
-    return found if found is not None or wanted.startswith("^") else names.get(sounding(wanted))
+    number = names.get(f"#{wanted}")
+    return number if number is not None or wanted.startswith("^") else names.get(sounding(wanted))
 
 
 def section_number(sections: Sequence[Section], fragment: str) -> int | None:

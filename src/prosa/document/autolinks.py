@@ -40,13 +40,13 @@ def addresses(text: str, marked: tuple[str, ...] = ()) -> Iterator[Address]:
     done = 0
     for at, look in sorted((at, look) for look, sign in enumerate(_SIGNS) for at in _places(text, sign)):
         if at >= done:
-            found = _LOOKS[look](text, at, done, marked)
-            if type(found) is Address:
-                if not (marked and text.endswith(marked, 0, found.start)):
-                    yield found
-                done = found.end
-            elif type(found) is int:
-                done = found
+            address = _LOOKS[look](text, at, done, marked)
+            if type(address) is Address:
+                if not (marked and text.endswith(marked, 0, address.start)):
+                    yield address
+                done = address.end
+            elif type(address) is int:
+                done = address
 
 
 def _url(text: str, at: int, done: int, marked: tuple[str, ...]) -> Address | int | None:
@@ -95,8 +95,8 @@ def _mail(text: str, at: int, done: int, _: tuple[str, ...]) -> Address | int | 
 
 
 def _rest(text: str, at: int) -> int:
-    found = _REST.match(text, at)
-    return found.end() if found is not None else at
+    match = _REST.match(text, at)
+    return match.end() if match is not None else at
 
 
 _LOOKS = (_url, _www, _mail)

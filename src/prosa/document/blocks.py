@@ -23,14 +23,14 @@ _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 def heading_texts(parsed: Parsed) -> tuple[str, ...]:
     """Return what a reader sees of each heading."""
     if parsed.masked:
-        return tuple(_shown(parsed, found) for found in parsed.found.headings)
+        return tuple(_shown(parsed, heading) for heading in parsed.found.headings)
     return tuple(
-        ["".join([text for kind, text, _ in found.pieces if kind in _VISIBLE]) for found in parsed.found.headings]
+        ["".join([text for kind, text, _ in heading.pieces if kind in _VISIBLE]) for heading in parsed.found.headings]
     )
 
 
-def _shown(parsed: Parsed, found: FoundHeading) -> str:
-    pieces = moved_pieces(found.pieces, found.moved)
+def _shown(parsed: Parsed, heading: FoundHeading) -> str:
+    pieces = moved_pieces(heading.pieces, heading.moved)
     return "".join([parsed.shown(text, parsed.span(where)) for kind, text, where in pieces if kind in _VISIBLE])
 
 
@@ -56,7 +56,7 @@ def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
 
 def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
     """Return the headings, from their visible texts."""
-    return tuple(_heading(parsed, found, text) for found, text in zip(parsed.found.headings, texts, strict=True))
+    return tuple(_heading(parsed, heading, text) for heading, text in zip(parsed.found.headings, texts, strict=True))
 
 
 def title(parsed: Parsed, texts: Sequence[str]) -> Heading | None:
@@ -102,12 +102,12 @@ def paragraphs(parsed: Parsed) -> tuple[Paragraph, ...]:
 
 def fences(parsed: Parsed) -> tuple[Fence, ...]:
     """Return the fenced code blocks."""
-    return tuple(_fence(parsed, found, found.info) for found in parsed.found.code_blocks if found.info is not None)
+    return tuple(_fence(parsed, code, code.info) for code in parsed.found.code_blocks if code.info is not None)
 
 
 def indented_code(parsed: Parsed) -> tuple[Span, ...]:
     """Return the indented code blocks, from their first character that is code."""
-    return tuple(parsed.block(found.where) for found in parsed.found.code_blocks if found.info is None)
+    return tuple(parsed.block(code.where) for code in parsed.found.code_blocks if code.info is None)
 
 
 def containers(parsed: Parsed, ranges: "Iterable[Range]") -> tuple[Span, ...]:
@@ -133,26 +133,26 @@ def _from_mark(parsed: Parsed, ranges: "Iterable[Range]") -> tuple[Span, ...]:
     return tuple(Span(mark.end(), mark.endpos) for mark in marks if mark)
 
 
-def _heading(parsed: Parsed, found: FoundHeading, plain: str) -> Heading:
-    span = parsed.block(found.where)
+def _heading(parsed: Parsed, heading: FoundHeading, plain: str) -> Heading:
+    span = parsed.block(heading.where)
     content = Span(span.start, span.start)
-    if found.pieces:
-        start = parsed.place(found.pieces[0][2]["start"] + found.moved)
+    if heading.pieces:
+        start = parsed.place(heading.pieces[0][2]["start"] + heading.moved)
         start -= parsed.source.text[span.start : start].endswith("\\")  # the parser drops the mark of an escape
-        content = Span(start, parsed.place(found.end))
-    return Heading(found.level, parsed.source.slice(content), span, content, found.outer is not None, plain)
+        content = Span(start, parsed.place(heading.end))
+    return Heading(heading.level, parsed.source.slice(content), span, content, heading.outer is not None, plain)
 
 
-def _fence(parsed: Parsed, found: FoundCode, info: str) -> Fence:
+def _fence(parsed: Parsed, code: FoundCode, info: str) -> Fence:
     text = parsed.source.text
-    span = parsed.block(found.where)
-    content = _joined(parsed, found.pieces)
+    span = parsed.block(code.where)
+    content = _joined(parsed, code.pieces)
     run = _RUN.match(text, span.start, span.end)
     mark = run.group() if run else "```"
     last = content[-1].end if content else _after_line(text, span)
     closed = mark in text[last : span.end]
     whole = span if closed else Span(span.start, max(span.end, last if content else span.end))
-    return Fence(info, whole, content, bool(found.containers), closed, mark, found.containers, _expanded(parsed, found))
+    return Fence(info, whole, content, bool(code.containers), closed, mark, code.containers, _expanded(parsed, code))
 
 
 def _joined(parsed: Parsed, pieces: list[Piece]) -> tuple[Span, ...]:
@@ -173,11 +173,11 @@ def _joined(parsed: Parsed, pieces: list[Piece]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def _expanded(parsed: Parsed, found: FoundCode) -> str | None:
+def _expanded(parsed: Parsed, code: FoundCode) -> str | None:
     """Return the code where a tab belongs half to a list and half to the code: then it is no slice of the source."""
-    if parsed.masked or all(where["end"] > where["start"] for _, _, where in found.pieces):
+    if parsed.masked or all(where["end"] > where["start"] for _, _, where in code.pieces):
         return None
-    return "".join(text for _, text, _ in found.pieces)
+    return "".join(text for _, text, _ in code.pieces)
 
 
 def _after_line(text: str, span: Span) -> int:
@@ -233,12 +233,12 @@ def _ends(parsed: Parsed, headings: Sequence[Heading], end: int) -> list[int]:
     ends: list[int] = []
     top, inner = [end] * _LEVELS, [end] * _LEVELS
     block = None
-    for heading, found in zip(reversed(headings), reversed(parsed.found.headings), strict=True):
+    for heading, parsed_heading in zip(reversed(headings), reversed(parsed.found.headings), strict=True):
         nexts = top
-        if found.outer is not None:
-            if found.outer["start"] != block:
-                block = found.outer["start"]
-                inner = [parsed.block(found.outer).end] * _LEVELS
+        if parsed_heading.outer is not None:
+            if parsed_heading.outer["start"] != block:
+                block = parsed_heading.outer["start"]
+                inner = [parsed.block(parsed_heading.outer).end] * _LEVELS
             nexts = inner
         ends.append(nexts[heading.level])
         nexts[heading.level :] = [heading.span.start] * (_LEVELS - heading.level)

@@ -139,13 +139,13 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         from prosa.document.autolinks import addresses  # only here: the graph alone asks
 
         text, base = self.parsed.text, self.body.start
-        found = [*addresses(text, _MARKED)]
-        if not found:
+        candidates = [*addresses(text, _MARKED)]
+        if not candidates:
             return ()
         byte, marks = self.parsed.bytes.byte_offset, self.parsed.found
-        inside = ((address, byte(address.start)) for address in found)
-        found = [address for address, at in inside if not (marks.in_code(at) or marks.in_html(at))]
-        if not found:
+        inside = ((address, byte(address.start)) for address in candidates)
+        candidates = [address for address, at in inside if not (marks.in_code(at) or marks.in_html(at))]
+        if not candidates:
             return ()
         taken = Cover(
             (
@@ -153,7 +153,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
                 *(definition.span for definition in self.definitions),
             )
         )
-        placed = (address._replace(start=address.start + base, end=address.end + base) for address in found)
+        placed = (address._replace(start=address.start + base, end=address.end + base) for address in candidates)
         return tuple(
             address
             for address in placed
@@ -198,9 +198,9 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @kept
     def html_text(self) -> str:
         """The HTML as the parser saw it, each piece behind a line end: one look tells what none of them holds."""
-        found = self.parsed.found
-        pieces = [text for text, _ in found.inline_html]
-        pieces += [text for _, some in found.html_blocks for _, text, _ in some]
+        result = self.parsed.found
+        pieces = [text for text, _ in result.inline_html]
+        pieces += [text for _, some in result.html_blocks for _, text, _ in some]
         return "\n" + "\n".join(pieces) if pieces else ""
 
     @kept
@@ -230,8 +230,8 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         text = self.source.text
         if "^" not in text:
             return frozenset()
-        found = NAMED_BLOCK.finditer(text)
-        return frozenset(match[1].lower() for match in found if not self.in_code(match.start(1)))
+        matches = NAMED_BLOCK.finditer(text)
+        return frozenset(match[1].lower() for match in matches if not self.in_code(match.start(1)))
 
     def of_places(
         self,
@@ -245,16 +245,16 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         what lies apart from the change is ``moved`` by some characters, and found by its ``name``."""
         parsed = self.parsed
 
-        def made(found: FoundLink) -> T | None:
-            place = links.inline_place(parsed, found, wanted)
+        def made(link: FoundLink) -> T | None:
+            place = links.inline_place(parsed, link, wanted)
             return None if place is None or (dollars and place.at in self._maths) else make(place)
 
         dollars = self._has_dollars
         if dollars or parsed.masked:  # what stands elsewhere decides on each link
-            found = [made(link) for link in parsed.found.links]
+            made_links = [made(link) for link in parsed.found.links]
         else:
-            found = made_of_links(parsed.found, f"{name} {parsed.base}", made, moved)
-        return [link for link in found if link is not None]
+            made_links = made_of_links(parsed.found, f"{name} {parsed.base}", made, moved)
+        return [link for link in made_links if link is not None]
 
     def fence_text(self, fence: Fence) -> str:
         """Return the code of a fence, with the author's line ends."""
@@ -317,13 +317,13 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         if not may_hold_maths(text):
             return False
         byte, in_code = self.parsed.bytes.byte_offset, self.parsed.found.in_code
-        outside = (True for found in _DOLLAR.finditer(text) if not in_code(byte(found.start())))
+        outside = (True for match in _DOLLAR.finditer(text) if not in_code(byte(match.start())))
         return len(list(islice(outside, 2))) == 2
 
-    def _outside_maths(self, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
-        if not found or not self._has_dollars:
-            return found
-        return tuple(link for link in found if link.span.start not in self._maths)
+    def _outside_maths(self, places: tuple[Placed, ...]) -> tuple[Placed, ...]:
+        if not places or not self._has_dollars:
+            return places
+        return tuple(link for link in places if link.span.start not in self._maths)
 
     @kept
     def _commented(self) -> Cover:
@@ -366,8 +366,8 @@ _ASSIGNED = regex(r"\s(?:id|name)\s*=", re.IGNORECASE)
 
 def html(parsed: Parsed) -> tuple[Html, ...]:
     """Return HTML blocks and inline HTML in document order."""
-    found = [*_blocks(parsed), *_inline(parsed)]
-    return tuple(sorted(found, key=lambda element: element.span.start))
+    htmls = [*_blocks(parsed), *_inline(parsed)]
+    return tuple(sorted(htmls, key=lambda element: element.span.start))
 
 
 def comments(parsed: Parsed) -> tuple[Span, ...]:
@@ -381,10 +381,12 @@ def comments(parsed: Parsed) -> tuple[Span, ...]:
 
 def html_spans(parsed: Parsed, wanted: Callable[[str], bool]) -> list[Span]:
     """Return where HTML stands of which a line, or a piece within one, is ``wanted``, in document order."""
-    found, every = parsed.found, parsed.masked  # what was hidden from the parser may hold what is wanted
-    spans = [parsed.span(where) for text, where in found.inline_html if every or wanted(text)]
+    result, every = parsed.found, parsed.masked  # what was hidden from the parser may hold what is wanted
+    spans = [parsed.span(where) for text, where in result.inline_html if every or wanted(text)]
     spans += [
-        parsed.block(where) for where, pieces in found.html_blocks if every or any(wanted(piece[1]) for piece in pieces)
+        parsed.block(where)
+        for where, pieces in result.html_blocks
+        if every or any(wanted(piece[1]) for piece in pieces)
     ]
     return sorted(spans)
 
@@ -455,10 +457,12 @@ def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
     """Return the references that have a definition, also those that the parser gives as text: `[^a][b]` without a
     `b`."""
     spans = ((label, parsed.span(where)) for label, where in parsed.found.footnote_references)
-    found = [FootnoteReference(parsed.shown(label, Span(span.start + 2, span.end - 1)), span) for label, span in spans]
+    recognised = [
+        FootnoteReference(parsed.shown(label, Span(span.start + 2, span.end - 1)), span) for label, span in spans
+    ]
     texts, defined = _as_text(parsed), _defined(parsed)
     missed = [text for text in texts if _folded(text.label) in defined]
-    return tuple(sorted((*found, *missed), key=lambda reference: reference.span.start) if missed else found)
+    return tuple(sorted((*recognised, *missed), key=lambda reference: reference.span.start) if missed else recognised)
 
 
 def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
@@ -471,8 +475,8 @@ def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
 
 def _as_text(parsed: Parsed) -> list[FootnoteReference]:
     starts = (parsed.place(where["start"]) for where in parsed.found.brackets)
-    found = (_REFERENCE.match(parsed.source.text, start) for start in starts)
-    return [FootnoteReference(match[1], Span(*match.span())) for match in found if match]
+    matches = (_REFERENCE.match(parsed.source.text, start) for start in starts)
+    return [FootnoteReference(match[1], Span(*match.span())) for match in matches if match]
 
 
 def _defined(parsed: Parsed) -> frozenset[str]:
@@ -517,11 +521,11 @@ def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span
     inside = [span.shift(-body.start) for span in masked if span.start >= body.start and span.end <= body.end]
     text = _readable(mask(source.slice(body), inside))
     try:
-        found = walk_recently(text)
+        result = walk_recently(text)
     except UnicodeEncodeError:  # the parser refuses lone surrogates, and few texts hold any
         text = encodable(text)
-        found = walk_recently(text)
-    parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), found)
+        result = walk_recently(text)
+    parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), result)
     return Document(source, body, parsed)
 
 

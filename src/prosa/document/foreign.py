@@ -24,17 +24,17 @@ def mdx_spans(text: str) -> Iterator[Span]:
     """Yield `import` and `export` with what follows up to a blank line, and expressions in braces, outside of code."""
     at, ends = 0, _pairs(text)
     spans = _code_spans(text) if "`" in text else {}
-    while found := _MDX.search(text, at):
-        at = found.end()
-        if found["module"] is not None:
-            yield Span(*found.span("module"))
-        elif found["fence"] is not None:
-            closing = re.compile(rf"^[ \t]*{found['fence']}", re.MULTILINE).search(text, at)
+    while match := _MDX.search(text, at):
+        at = match.end()
+        if match["module"] is not None:
+            yield Span(*match.span("module"))
+        elif match["fence"] is not None:
+            closing = re.compile(rf"^[ \t]*{match['fence']}", re.MULTILINE).search(text, at)
             at = closing.end() if closing is not None else len(text)
-        elif found["ticks"] is not None:
-            at = spans.get(found.start(), at)
-        elif found["brace"] is not None and (end := ends.get(found.start())):
-            yield Span(found.start(), end)
+        elif match["ticks"] is not None:
+            at = spans.get(match.start(), at)
+        elif match["brace"] is not None and (end := ends.get(match.start())):
+            yield Span(match.start(), end)
             at = end
 
 
@@ -58,21 +58,21 @@ def shortcode_spans(text: str) -> Iterator[Span]:
     wikilinks."""
     opened: dict[str, int] = {}
     done = 0
-    for found in _SHORTCODE.finditer(text):
-        if found["end"] is None:
-            opened[found["name"]] = found.end()
-        elif (start := opened.pop(found["name"], None)) is not None and start >= done:
-            yield from (Span(*match.span(1)) for match in _TABLE.finditer(text, start, found.start()))
-            done = found.end()
+    for shortcode in _SHORTCODE.finditer(text):
+        if shortcode["end"] is None:
+            opened[shortcode["name"]] = shortcode.end()
+        elif (start := opened.pop(shortcode["name"], None)) is not None and start >= done:
+            yield from (Span(*match.span(1)) for match in _TABLE.finditer(text, start, shortcode.start()))
+            done = shortcode.end()
 
 
 def _pairs(text: str) -> dict[int, int]:
     """Return where each brace that is closed is closed, those inside counted."""
     opened: list[int] = []
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     for match in _BRACES.finditer(text):
         if match[0] == "{":
             opened.append(match.start())
         elif opened:
-            found[opened.pop()] = match.end()
-    return found
+            ends[opened.pop()] = match.end()
+    return ends

@@ -39,9 +39,9 @@ _FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Emai
 def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
     """Return the links, or the images; wikilinks are neither."""
     return tuple(
-        _link(parsed, found, kind)
-        for found in parsed.found.links
-        if found.image is images and isinstance(kind := found.tag["link_type"], str)
+        _link(parsed, link, kind)
+        for link in parsed.found.links
+        if link.image is images and isinstance(kind := link.tag["link_type"], str)
     )
 
 
@@ -57,27 +57,29 @@ class InlinePlace(Struct, frozen=True):
     empty: bool
 
 
-def inline_place(parsed: Parsed, found: FoundLink, wanted: Callable[[str], bool]) -> InlinePlace | None:
+def inline_place(parsed: Parsed, found_link: FoundLink, wanted: Callable[[str], bool]) -> InlinePlace | None:
     """Return the place of an inline link or image whose destination is ``wanted``, without making the link; None for
     any other. If parts of the text were hidden from the parser, it may not know the destination before the link is
     made."""
-    tag = found.tag
+    tag = found_link.tag
     if tag["link_type"] != "Inline" or not (parsed.masked or wanted(tag["dest_url"])):
         return None
     text, base, offset = parsed.text, parsed.base, parsed.bytes.offset_of_byte
     destination = tag["dest_url"]
-    start, end, mark = offset(found.where["start"]), offset(found.where["end"]), offset(found.text_end)
+    start, end, mark = offset(found_link.where["start"]), offset(found_link.where["end"]), offset(found_link.text_end)
     mark = text.find("](", mark, end)
     stop = mark + 2 + len(destination)
     usual = mark >= 0 and destination[:1] not in _UNUSUAL and stop < end and text[stop] in _ENDS
     if usual and not parsed.masked and text.startswith(destination, mark + 2):
-        empty = mark == start + (2 if found.image else 1)
-        return InlinePlace(destination, base + mark + 2, base + stop, base + start, found.image, empty)
-    link = _link(parsed, found, "Inline")
+        empty = mark == start + (2 if found_link.image else 1)
+        return InlinePlace(destination, base + mark + 2, base + stop, base + start, found_link.image, empty)
+    link = _link(parsed, found_link, "Inline")
     if parsed.masked and not wanted(link.destination):
         return None
     span = link.destination_span or link.span
-    return InlinePlace(link.destination, span.start, span.end, link.span.start, found.image, len(link.text_span) == 0)
+    return InlinePlace(
+        link.destination, span.start, span.end, link.span.start, found_link.image, len(link.text_span) == 0
+    )
 
 
 _UNUSUAL = frozenset(("", "<", *" \t\f\v\r\n"))
@@ -96,9 +98,9 @@ def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
         return ()
     if many == len(parsed.found.footnotes) or many == len(_FOOTNOTES.findall(text)):
         return ()  # the parser would read the whole text again
-    found = pyromark.reference_definitions(text, options=OPTIONS)
+    rows = pyromark.reference_definitions(text, options=OPTIONS)
     made = []
-    for label, row in found.items():
+    for label, row in rows.items():
         span = parsed.block(row["span"])
         written = _defined_at(parsed, span, row["dest"])
         destination = row["dest"] if written is None else parsed.shown(row["dest"], written)
@@ -106,17 +108,17 @@ def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
     return tuple(made)
 
 
-def _link(parsed: Parsed, found: FoundLink, kind: str) -> Link:
-    span = parsed.span(found.where)
-    text = Span(span.start + (2 if found.image else 1), parsed.place(found.text_end))
-    destination, title = found.tag["dest_url"], found.tag["title"]
+def _link(parsed: Parsed, link: FoundLink, kind: str) -> Link:
+    span = parsed.span(link.where)
+    text = Span(span.start + (2 if link.image else 1), parsed.place(link.text_end))
+    destination, title = link.tag["dest_url"], link.tag["title"]
     form: LinkForm = _FORMS.get(kind, "reference")
     if form == "reference":
         return Link(form, destination, title, span, text, None, _label(parsed, kind, text, span))
     if form == "autolink":
         shown = parsed.shown(destination, text)
         return Link(form, f"mailto:{shown}" if kind == "Email" else shown, title, span, text, text)
-    return _inline(parsed, found.tag, span, text)
+    return _inline(parsed, link.tag, span, text)
 
 
 def _inline(parsed: Parsed, tag: LinkTag, span: Span, text: Span) -> Link:
@@ -134,8 +136,8 @@ def _inline(parsed: Parsed, tag: LinkTag, span: Span, text: Span) -> Link:
 
 def _defined_at(parsed: Parsed, span: Span, destination: str) -> Span | None:
     label = _LABEL.match(parsed.text, span.start - parsed.base, span.end - parsed.base)
-    found = destination_at(parsed.text, label.end(), span.end - parsed.base, destination) if label else None
-    return found.shift(parsed.base) if found is not None else None
+    written = destination_at(parsed.text, label.end(), span.end - parsed.base, destination) if label else None
+    return written.shift(parsed.base) if written is not None else None
 
 
 def _label(parsed: Parsed, link_type: str, text: Span, span: Span) -> str:
@@ -146,16 +148,16 @@ def _label(parsed: Parsed, link_type: str, text: Span, span: Span) -> str:
 
 
 def _wikilinks(parsed: Parsed) -> Iterator[Wikilink]:
-    for found in parsed.found.links:
-        if isinstance(found.tag["link_type"], str):
+    for link in parsed.found.links:
+        if isinstance(link.tag["link_type"], str):
             continue
-        span = parsed.span(found.where)
+        span = parsed.span(link.where)
         written = span.of(parsed.source.text)
-        target, bar, label = written[3 if found.image else 2 : -2].partition("|")
-        if _is_no_target(target) or not written.startswith("[[", found.image):
+        target, bar, label = written[3 if link.image else 2 : -2].partition("|")
+        if _is_no_target(target) or not written.startswith("[[", link.image):
             continue
         target, part = wikilink_target(target.removesuffix("\\") if bar else target)  # in a table the bar is `\|`
-        yield Wikilink(target, label if bar else None, part, found.image, span)
+        yield Wikilink(target, label if bar else None, part, link.image, span)
 
 
 def _is_no_target(written: str) -> bool:

@@ -61,17 +61,17 @@ def joined(text: str, in_code: Callable[[int], bool]) -> str:
     heading or table can start in it. ``in_code`` returns whether an offset lies in code."""
     pieces: list[str] = []
     done = 0
-    for found in _BLOCK.finditer(text):
-        start, depth = found.end() - 2, found["mark"].count(">")
+    for match in _BLOCK.finditer(text):
+        start, depth = match.end() - 2, match["mark"].count(">")
         if start < done:
             continue
-        close = text.find("$$", found.end())
+        close = text.find("$$", match.end())
         if close < 0:
             break
-        inside = text[found.end() : close]
+        inside = text[match.end() : close]
         is_line = "\n" not in inside and "\r" not in inside
         if is_line or (_is_block(inside, depth) and not in_code(start)):
-            pieces += (text[done : found.end()], inside if is_line else _one_line(inside, depth), "$$")
+            pieces += (text[done : match.end()], inside if is_line else _one_line(inside, depth), "$$")
             done = close + 2
     return "".join((*pieces, text[done:])) if pieces else text
 
@@ -82,14 +82,14 @@ def _is_block(inside: str, depth: int) -> bool:
 
 
 def _one_line(inside: str, depth: int) -> str:
-    def line(found: re.Match[str]) -> str:
-        mark, left = found["mark"], depth
+    def line(match: re.Match[str]) -> str:
+        mark, left = match["mark"], depth
         kept = 0
         while left and kept < len(mark):
             left -= mark[kept] == ">"
             kept += 1
         kept += depth > 0 and mark[kept : kept + 1] in (" ", "\t")
-        end = _NEW_LINE + _NOTHING * (len(found["end"]) - 1)
+        end = _NEW_LINE + _NOTHING * (len(match["end"]) - 1)
         return f"{end}{_NOTHING * kept}{mark[kept:]}"
 
     return _LINE.sub(line, inside.translate(_HELD))
@@ -103,16 +103,16 @@ def written(tex: str) -> str:
 def events(text: str, options: int, *, always: bool) -> Sequence[Event] | None:
     """Return the events of a joined text with mathematics as such; None where nothing in it is, or nothing is beyond
     doubt and it is not ``always`` meant."""
-    found = list(pyromark.events(text, options=options | MATHS))
+    all_events = list(pyromark.events(text, options=options | MATHS))
     sure = always
     some = False
-    for at, event in enumerate(found):
+    for at, event in enumerate(all_events):
         if isinstance(event, str):
             continue
         if "InlineMath" in event:
             tex = event["InlineMath"]
-            if _is_prose(tex, found[at + 1] if at + 1 < len(found) else None):
-                found[at] = {"Text": f"${tex}$"}
+            if _is_prose(tex, all_events[at + 1] if at + 1 < len(all_events) else None):
+                all_events[at] = {"Text": f"${tex}$"}
                 continue
             sure = sure or _is_sure(tex)
         elif "DisplayMath" in event:
@@ -120,20 +120,20 @@ def events(text: str, options: int, *, always: bool) -> Sequence[Event] | None:
         else:
             continue
         some = True
-    return found if some and sure else None
+    return all_events if some and sure else None
 
 
 def maths(text: str) -> Iterator[Maths]:
     """Yield the mathematics of a joined text, where any of it is beyond doubt."""
-    found = list(pyromark.events_with_range(text, options=OPTIONS | MATHS))
+    parsed = list(pyromark.events_with_range(text, options=OPTIONS | MATHS))
     some: list[Maths] = []
-    for at, (event, where) in enumerate(found):
+    for at, (event, where) in enumerate(parsed):
         if isinstance(event, str):
             continue
         if "DisplayMath" in event:
             some.append(Maths(event["DisplayMath"], True, where))
         elif "InlineMath" in event and not _is_prose(
-            event["InlineMath"], found[at + 1][0] if at + 1 < len(found) else None
+            event["InlineMath"], parsed[at + 1][0] if at + 1 < len(parsed) else None
         ):
             some.append(Maths(event["InlineMath"], False, where))
     if any(formula.display or _is_sure(formula.tex) for formula in some):

@@ -64,25 +64,25 @@ class Change(Struct, frozen=True):
     end: int
 
 
-def rewalk(data: bytes, before: bytes, found: WalkResult) -> WalkResult | None:
-    """Return what the parser finds in a text, from what it ``found`` in the text ``before``, both as UTF-8; None where
+def rewalk(data: bytes, before: bytes, result: WalkResult) -> WalkResult | None:
+    """Return what the parser finds in a text, from its ``result`` for the text ``before``, both as UTF-8; None where
     only a walk of the whole text shows that."""
     notes = _has_notes(before)
     if _has_notes(data) != notes or _may_lack_cells(data) or _may_lack_cells(before):
         return None
-    change = _changed(data, before, found.headings)
+    change = _changed(data, before, result.headings)
     own = data[change.start : change.end]
     if own.count(_DEFINES) != before.count(_DEFINES, change.start, change.old_end):
         return None
-    parts = _defining(before, found, change) if b":" in before and _DEFINES in before else ()
+    parts = _defining(before, result, change) if b":" in before and _DEFINES in before else ()
     if change.old_end == len(before):  # it ends the text
         new = walk(own.decode(), footnotes=notes) if not parts else None
     else:
         new = walk(b"".join((own, _AFTER, *parts)).decode(), footnotes=notes)
         new = new if _closes(new, len(own)) else None
-    if _DEFINES in own and (new is None or not _defines_the_same(found, new, change, own.count(_DEFINES))):
+    if _DEFINES in own and (new is None or not _defines_the_same(result, new, change, own.count(_DEFINES))):
         return None
-    joined = _joined(found, new, change, len(own)) if new is not None else None
+    joined = _joined(result, new, change, len(own)) if new is not None else None
     return None if joined is None or (parts and _may_expand(joined, sum(map(len, parts)))) else joined
 
 
@@ -133,9 +133,9 @@ def _common(most: int, same: Callable[[int, int], bool]) -> int:
     return low
 
 
-def _defining(before: bytes, found: WalkResult, change: Change) -> list[bytes]:
+def _defining(before: bytes, result: WalkResult, change: Change) -> list[bytes]:
     """Return the sections with definitions, without those that changed."""
-    starts = [0, *_sections(before, found.headings)]
+    starts = [0, *_sections(before, result.headings)]
     parts: list[bytes] = []
     at = before.find(_DEFINES)
     while at >= 0:
@@ -147,13 +147,13 @@ def _defining(before: bytes, found: WalkResult, change: Change) -> list[bytes]:
     return parts
 
 
-def _defines_the_same(found: WalkResult, new: WalkResult, change: Change, count: int) -> bool:
+def _defines_the_same(result: WalkResult, new: WalkResult, change: Change, count: int) -> bool:
     """Return whether changed sections hold ``count`` definitions, all of footnotes, with the labels that they had, and
     no other section has one of these."""
-    first = bisect_left(found.footnotes, change.start, key=_start_of_second)
-    after = bisect_left(found.footnotes, change.old_end, lo=first, key=_start_of_second)
-    labels = [label for label, _ in found.footnotes[first:after]]
-    others = (*found.footnotes[:first], *found.footnotes[after:])
+    first = bisect_left(result.footnotes, change.start, key=_start_of_second)
+    after = bisect_left(result.footnotes, change.old_end, lo=first, key=_start_of_second)
+    labels = [label for label, _ in result.footnotes[first:after]]
+    others = (*result.footnotes[:first], *result.footnotes[after:])
     inside = bisect_left(new.footnotes, change.end - change.start, key=_start_of_second)
     same = labels == [label for label, _ in new.footnotes[:inside]]
     return (
@@ -161,15 +161,15 @@ def _defines_the_same(found: WalkResult, new: WalkResult, change: Change, count:
     )
 
 
-def _closes(found: WalkResult, end: int) -> bool:
+def _closes(result: WalkResult, end: int) -> bool:
     """Return whether the heading behind a part is one: nothing that began in it is open."""
-    at = bisect_left(found.headings, end, key=lambda heading: heading.where["start"])
-    return at < len(found.headings) and found.headings[at].where["start"] == end and found.headings[at].outer is None
+    at = bisect_left(result.headings, end, key=lambda heading: heading.where["start"])
+    return at < len(result.headings) and result.headings[at].where["start"] == end and result.headings[at].outer is None
 
 
-def _may_expand(found: WalkResult, defined: int) -> bool:
+def _may_expand(result: WalkResult, defined: int) -> bool:
     """Return whether the references of a text may expand to more than the parser allows."""
-    tags = (link.tag for link in found.links)
+    tags = (link.tag for link in result.links)
     used = sum(len(tag["dest_url"]) + len(tag["title"]) for tag in tags if tag["link_type"] not in _WRITTEN_OUT)
     return 4 * (used + defined) >= _EXPANSION  # a character has at most four bytes
 
@@ -220,8 +220,8 @@ def _paragraphs(old: WalkResult, new: WalkResult, change: Change, own: int) -> M
         (inside, 0, len(inside), change.start),
         *before.parts_of(after, len(before), change.end - change.old_end),
     )
-    found = MovedParagraphs(tuple(part for part in parts if part[1] < part[2]))
-    return found if len(found.parts) <= MAX_PARTS else MovedParagraphs.of([*found])
+    paragraphs = MovedParagraphs(tuple(part for part in parts if part[1] < part[2]))
+    return paragraphs if len(paragraphs.parts) <= MAX_PARTS else MovedParagraphs.of([*paragraphs])
 
 
 MAX_PARTS = 8
@@ -239,25 +239,25 @@ class MovedParagraphs(Sequence["tuple[Range, bool]"]):
         self._ends = (*accumulate(last - first for _, first, last, _ in parts),)
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Range, bool]]) -> MovedParagraphs:
+    def of(cls, paragraphs: Sequence[tuple[Range, bool]]) -> MovedParagraphs:
         """Return those of a text that was walked."""
-        return cls(((found, 0, len(found), 0),))
+        return cls(((paragraphs, 0, len(paragraphs), 0),))
 
     def parts_of(self, start: int, end: int, by: int) -> Iterator[_Part]:
         """Yield the parts of those from one number up to another, moved by so many bytes more."""
         at = 0
-        for found, first, last, moved in self.parts:
+        for paragraphs, first, last, moved in self.parts:
             low, high = max(start - at, 0), min(end - at, last - first)
             if low < high:
-                yield found, first + low, first + high, moved + by
+                yield paragraphs, first + low, first + high, moved + by
             at += last - first
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
     def __iter__(self) -> Iterator[tuple[Range, bool]]:
-        for found, first, last, moved in self.parts:
-            yield from _marked(found[first:last], moved) if moved else found[first:last]
+        for paragraphs, first, last, moved in self.parts:
+            yield from _marked(paragraphs[first:last], moved) if moved else paragraphs[first:last]
 
     @overload
     def __getitem__(self, at: int) -> tuple[Range, bool]: ...
@@ -270,31 +270,31 @@ class MovedParagraphs(Sequence["tuple[Range, bool]"]):
         number = bisect_right(self._ends, at)
         if at < 0 or number == len(self._ends):
             raise IndexError(at)
-        found, _, last, moved = self.parts[number]
-        one = found[last - (self._ends[number] - at)]
+        paragraphs, _, last, moved = self.parts[number]
+        one = paragraphs[last - (self._ends[number] - at)]
         return _marked([one], moved)[0] if moved else one
 
 
-def _start_of_heading(found: FoundHeading) -> int:
-    return found.where["start"]
+def _start_of_heading(heading: FoundHeading) -> int:
+    return heading.where["start"]
 
 
-def _start_of_first(found: tuple[Range, object]) -> int:
-    return found[0]["start"]
+def _start_of_first(pair: tuple[Range, object]) -> int:
+    return pair[0]["start"]
 
 
-def _start_of_second(found: tuple[object, Range]) -> int:
-    return found[1]["start"]
+def _start_of_second(pair: tuple[object, Range]) -> int:
+    return pair[1]["start"]
 
 
 # Written out, since a call for each of what stands behind a change takes as long as all the rest.
 
 
-def _shifted(found: Iterable[Range], by: int) -> list[Range]:
-    return [{"start": span["start"] + by, "end": span["end"] + by} for span in found]
+def _shifted(ranges: Iterable[Range], by: int) -> list[Range]:
+    return [{"start": span["start"] + by, "end": span["end"] + by} for span in ranges]
 
 
-def _headings(found: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
+def _headings(headings: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
     return [
         FoundHeading(
             heading.level,
@@ -304,18 +304,18 @@ def _headings(found: Iterable[FoundHeading], by: int) -> list[FoundHeading]:
             _shifted([heading.outer], by)[0] if heading.outer is not None else None,
             heading.moved + by,
         )
-        for heading in found
+        for heading in headings
     ]
 
 
-def _code(found: Iterable[FoundCode], by: int) -> list[FoundCode]:
+def _code(codes: Iterable[FoundCode], by: int) -> list[FoundCode]:
     return [
         FoundCode(code.info, _shifted([code.where], by)[0], moved_pieces(code.pieces, by), code.containers)
-        for code in found
+        for code in codes
     ]
 
 
-def _links(found: Iterable[FoundLink], by: int) -> list[FoundLink]:
+def _links(links: Iterable[FoundLink], by: int) -> list[FoundLink]:
     return [
         FoundLink(
             link.tag,
@@ -323,20 +323,20 @@ def _links(found: Iterable[FoundLink], by: int) -> list[FoundLink]:
             link.text_end + by,
             link.image,
         )
-        for link in found
+        for link in links
     ]
 
 
-def _marked(found: Iterable[tuple[Range, bool]], by: int) -> list[tuple[Range, bool]]:
-    return [({"start": where["start"] + by, "end": where["end"] + by}, mark) for where, mark in found]
+def _marked(paragraphs: Iterable[tuple[Range, bool]], by: int) -> list[tuple[Range, bool]]:
+    return [({"start": where["start"] + by, "end": where["end"] + by}, mark) for where, mark in paragraphs]
 
 
-def _named(found: Iterable[tuple[str, Range]], by: int) -> list[tuple[str, Range]]:
-    return [(name, {"start": where["start"] + by, "end": where["end"] + by}) for name, where in found]
+def _named(names: Iterable[tuple[str, Range]], by: int) -> list[tuple[str, Range]]:
+    return [(name, {"start": where["start"] + by, "end": where["end"] + by}) for name, where in names]
 
 
-def _html(found: Iterable[tuple[Range, list[Piece]]], by: int) -> list[tuple[Range, list[Piece]]]:
-    return [(_shifted([where], by)[0], moved_pieces(pieces, by)) for where, pieces in found]
+def _html(blocks: Iterable[tuple[Range, list[Piece]]], by: int) -> list[tuple[Range, list[Piece]]]:
+    return [(_shifted([where], by)[0], moved_pieces(pieces, by)) for where, pieces in blocks]
 
 
 # The texts that an editor changes, with what was found in them.
@@ -361,9 +361,9 @@ class RecentWalks(Struct, eq=False):
     _known: list[KnownWalk] = field(default_factory=list)
 
     @classmethod
-    def after(cls, text: str, found: WalkResult) -> RecentWalks:
+    def after(cls, text: str, result: WalkResult) -> RecentWalks:
         """Return the walks of texts that are made of another one, in which something was ``found``."""
-        return cls(0, [KnownWalk(text.encode(), len(text), found)])
+        return cls(0, [KnownWalk(text.encode(), len(text), result)])
 
     def walk(self, text: str) -> WalkResult:
         """Return what `walk` returns. A text that resembles an earlier one takes its place. No caller changes it."""
@@ -373,16 +373,16 @@ class RecentWalks(Struct, eq=False):
         known = next((candidate for candidate in reversed(self._known) if _resembles(data, candidate.data)), None)
         if known is not None and known.data == data:
             return known.found
-        found = rewalk(data, known.data, known.found) if known is not None else None
+        result = rewalk(data, known.data, known.found) if known is not None else None
         if known is not None:
             known.before = None  # one is enough
-        new = KnownWalk(data, len(text), found or walk(text), known if found is not None else None)
+        new = KnownWalk(data, len(text), result or walk(text), known if result is not None else None)
         self._known = [*(candidate for candidate in self._known if candidate is not known), new][-MAX_TEXTS:]
         return new.found
 
-    def of(self, found: WalkResult) -> KnownWalk | None:
+    def of(self, result: WalkResult) -> KnownWalk | None:
         """Return the text in which something was found; None for one that is not remembered."""
-        return next((candidate for candidate in self._known if candidate.found is found), None)
+        return next((candidate for candidate in self._known if candidate.found is result), None)
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -401,15 +401,15 @@ def walk_recently(text: str) -> WalkResult:
 
 
 def made_of_links(
-    found: WalkResult, name: str, make: Callable[[FoundLink], T], moved: Callable[[Sequence[T], int], list[T]]
+    result: WalkResult, name: str, make: Callable[[FoundLink], T], moved: Callable[[Sequence[T], int], list[T]]
 ) -> list[T]:
     """Return what ``make`` makes of each link, which looks at nothing but the link and its text. In a text that was
     changed, only the links in the changed sections are looked at; those behind them are ``moved`` by some characters.
     """
     recent = _USED.get()
-    known = recent.of(found) if recent is not None else None
+    known = recent.of(result) if recent is not None else None
     if known is None:
-        return [make(link) for link in found.links]
+        return [make(link) for link in result.links]
     made = cast("list[T] | None", known.made.get(name))
     if made is None:
         made = _made_again(known, name, make, moved)

@@ -146,13 +146,13 @@ def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]
 
 def _in_characters(raw: bytes, runs: Runs) -> Runs:
     """Return the runs with offsets and numbers of characters in place of those of bytes."""
-    found: Runs = []
+    characters: Runs = []
     at = done = 0
     for start, shown in paired(runs):
         at += len(raw[done:start].decode("utf-8", "replace"))
         done = start
-        found += at, len(raw[start : start + shown].decode("utf-8", "replace")) if type(shown) is int else shown
-    return found
+        characters += at, len(raw[start : start + shown].decode("utf-8", "replace")) if type(shown) is int else shown
+    return characters
 
 
 def paired(runs: Runs) -> Iterator[tuple[int, int | str]]:

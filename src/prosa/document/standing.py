@@ -81,19 +81,19 @@ def _fenced(text: str, offset: int, body: Span, line: Span) -> Standing | None:
     if all(text.find(run, body.start, line.end) < 0 for run in ("```", "~~~")):
         return None  # no fence up to this line; to look through all lines for one takes far longer
     run, info, start = "", "", 0
-    found: Standing | None = None
+    result: Standing | None = None
     for match in _FENCE.finditer(text, body.start):
         if run and not (match["run"].startswith(run) and not match["info"].strip()):
             continue
         if run:
-            if found is None and start <= offset < match.start():
-                found = Standing("fence", Span(start, match.start()), line, info)
+            if result is None and start <= offset < match.start():
+                result = Standing("fence", Span(start, match.start()), line, info)
             run = ""
-            if found is None and offset <= match.end():
+            if result is None and offset <= match.end():
                 return Standing("mark", body, line)
             continue
-        if found is not None:
-            return found
+        if result is not None:
+            return result
         if match.start() <= offset <= match.end():
             return Standing("opening", body, line, match["info"])
         if match.start() > offset:
@@ -101,6 +101,6 @@ def _fenced(text: str, offset: int, body: Span, line: Span) -> Standing | None:
         run, info = match["run"], match["info"].strip()
         ended = _LINE_END.match(text, match.end())
         start = ended.end() if ended else len(text) + 1
-    if found is not None:
-        return Standing(found.part, found.region, line, found.info, last=True)
+    if result is not None:
+        return Standing(result.part, result.region, line, result.info, last=True)
     return Standing("fence", Span(start, len(text)), line, info, last=True) if run and start <= offset else None

@@ -34,14 +34,14 @@ def inline_tags(document: Document) -> tuple[str, ...]:
     if "#" not in text:
         return ()
     hidden = Cover(obsidian_comments(document))
-    found: dict[str, None] = {}
+    tags: dict[str, None] = {}
     for match in _TAG.finditer(text):
         name, at = match["name"].strip("/"), match.start() + base
         if name and not name.isdecimal() and document.is_running_text(at) and at not in hidden:
-            found[name] = None
-            if len(found) == MAX_TAGS:
+            tags[name] = None
+            if len(tags) == MAX_TAGS:
                 break
-    return tuple(found)
+    return tuple(tags)
 
 
 def obsidian_comments(document: Document) -> Iterator[Span]:

@@ -98,14 +98,14 @@ class WalkResult(Struct):
         return _is_in(self.html_blocks, lambda block: block[0], byte) or _is_in(self.inline_html, _where, byte)
 
 
-def _is_in(found: Sequence[T], where: Callable[[T], Range], byte: int) -> bool:
+def _is_in(items: Sequence[T], where: Callable[[T], Range], byte: int) -> bool:
     """Return whether a byte lies in one of some ranges that stand in order, none in another."""
-    at = bisect_right(found, byte, key=lambda item: where(item)["start"]) - 1
-    return at >= 0 and byte < where(found[at])["end"]
+    at = bisect_right(items, byte, key=lambda item: where(item)["start"]) - 1
+    return at >= 0 and byte < where(items[at])["end"]
 
 
-def _where(found: tuple[str, Range]) -> Range:
-    return found[1]
+def _where(item: tuple[str, Range]) -> Range:
+    return item[1]
 
 
 class _WalkState(Struct):
@@ -123,14 +123,14 @@ class _WalkState(Struct):
 def walk(text: str, *, footnotes: bool = False) -> WalkResult:
     """Return what the parser finds in ``text``; with ``footnotes`` it is part of one that has some."""
     paragraphs: list[tuple[Range, bool]] = []
-    found = WalkResult(paragraphs=paragraphs)
-    state = _WalkState(found, paragraphs)
+    result = WalkResult(paragraphs=paragraphs)
+    state = _WalkState(result, paragraphs)
     leaves: dict[str, Callable[[tuple[str, Range]], None]] = {
-        "Code": found.code_spans.append,
-        "InlineHtml": found.inline_html.append,
-        "FootnoteReference": found.footnote_references.append,
+        "Code": result.code_spans.append,
+        "InlineHtml": result.inline_html.append,
+        "FootnoteReference": result.footnote_references.append,
     }
-    brackets = found.brackets if footnotes or ("^" in text and "[^" in text) else None
+    brackets = result.brackets if footnotes or ("^" in text and "[^" in text) else None
     pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
     events = cast("Iterator[tuple[Event, Range]]", pyromark.events_with_range(text, options=OPTIONS))
@@ -163,7 +163,7 @@ def walk(text: str, *, footnotes: bool = False) -> WalkResult:
                 if pieces is not None:
                     pieces.append((kind, value, where))
         last = where
-    return found
+    return result
 
 
 def _paragraph(state: _WalkState, _: str, __: Detail, where: Range) -> None:

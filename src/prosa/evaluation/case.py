@@ -167,8 +167,8 @@ def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
         elif name == "kind" and value not in FAILURE_KINDS:
             guess = nearest(value, FAILURE_KINDS) if isinstance(value, str) else None
             hint = f"; did you mean `{guess}`?" if guess else ""
-            found = _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
-            yield replace(found, written=str(value), meant=guess) if guess else found
+            mistake = _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
+            yield replace(mistake, written=str(value), meant=guess) if guess else mistake
         elif name == "text" and not isinstance(value, str) and not _is_plain_matcher(value):
             yield _mistake("/fails/text", "`text` takes a text that the error contains, or a matcher")
 
@@ -263,16 +263,16 @@ def _ending(words: dict[str, Value], facts: RunFacts) -> Iterator[Failure]:
         if fails is not False:
             yield Failure("run/fails", "a failure", "an output")
         return
-    found = f"{facts.failure}: {facts.error}"
+    actual = f"{facts.failure}: {facts.error}"
     if fails is False:
-        yield Failure("run", "an output", found)
+        yield Failure("run", "an output", actual)
     elif isinstance(fails, dict):
         if "kind" in fails and fails["kind"] != facts.failure:
-            yield Failure("run/fails/kind", str(fails["kind"]), found)
+            yield Failure("run/fails/kind", str(fails["kind"]), actual)
         text = fails.get("text")
         wanted = meets({"contains": text} if isinstance(text, str) else members_of(text), facts.error)
         if wanted is not None:
-            yield Failure("run/fails/text", wanted, found)
+            yield Failure("run/fails/text", wanted, actual)
 
 
 # ---- how many repeats have to pass ----

@@ -155,15 +155,15 @@ class _Tried(Struct, frozen=True):
         size, differing = len(self.differences), sum(difference != 0 for difference in self.differences)
         total = -sum(self.differences) if self.is_turned else sum(self.differences)
         value = float(Fraction(total, self.unit * size)) if size else None
-        found = Comparison(
+        comparison = Comparison(
             Difference(value), "not measured", cases=size, cases_differing=differing, measured=self.measured
         )
         if not self.is_measured:
-            return found
+            return comparison
         alpha, verdict = ALPHA * self.p / adjusted, self._verdict(worst)
         is_short = verdict == "cannot tell" and adjusted > ALPHA
         return replace(
-            found,
+            comparison,
             difference=Difference(value, self._interval(alpha)),
             verdict=verdict,
             p=float(self.p),
@@ -239,12 +239,12 @@ def flips_of(differences: Sequence[int | None]) -> Flips:
 
 def _flips(differences: Sequence[int | None], columns: Iterable[int], size: int) -> Flips:
     """Add up what is flipped; bit j of the column of a case says that pattern j flips it."""
-    found = Flips([], [], [], size)
+    flips = Flips([], [], [], size)
     for difference, column in zip(differences, columns, strict=True):
         if difference is not None:
-            _add(found.gained if difference > 0 else found.lost, abs(difference), column)
-            _add(found.cases, 1, column)
-    return found
+            _add(flips.gained if difference > 0 else flips.lost, abs(difference), column)
+            _add(flips.cases, 1, column)
+    return flips
 
 
 @lru_cache(maxsize=MAX_EXACT + 1)
@@ -300,12 +300,12 @@ def _add(digits: list[int], amount: int, patterns: int) -> None:
 
 def _at_most(first: Sequence[int], second: Sequence[int], size: int) -> int:
     """Return for how many patterns the first sum is not above the second one."""
-    found = every = (1 << size) - 1
+    mask = every = (1 << size) - 1
     for place in range(max(len(first), len(second))):
         one = first[place] if place < len(first) else 0
         two = second[place] if place < len(second) else 0
-        found = (two & ~one) | (found & (every ^ one ^ two))
-    return found.bit_count()
+        mask = (two & ~one) | (mask & (every ^ one ^ two))
+    return mask.bit_count()
 
 
 # ---- the interval ----

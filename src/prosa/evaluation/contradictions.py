@@ -183,12 +183,12 @@ def _by_query(comparison: _Comparison, place: _Place, key: str, wanted: Value, p
             if types is None or "object" in types:
                 yield from _by_field(comparison, here, step, wanted, parts)
                 return
-        found = _field(here, step) if isinstance(step, str) else _item(here, step)
-        if isinstance(found, str):
+        next_place = _field(here, step) if isinstance(step, str) else _item(here, step)
+        if isinstance(next_place, str):
             if not (is_matcher(wanted) and wanted.get("absent") is True):
-                yield _mistake(parts, f"`{key}` never finds anything: {found}", written="", meant="")
+                yield _mistake(parts, f"`{key}` never finds anything: {next_place}", written="", meant="")
             return
-        here = found
+        here = next_place
     yield from _forbidden(comparison, here, wanted, parts)
 
 

@@ -73,9 +73,11 @@ def match(expected: OutputValue, output: Value) -> Match:
     """Hold an output against an expectation that is well formed; where there is none, nothing fails."""
     if isinstance(expected, Missing):
         return Match()
-    found = tuple(islice(_matched(expected, output, (), top=True), MAX_FAILURES))
-    failures = tuple(problem for problem in found if isinstance(problem, Failure))
-    return Match(failures, () if failures else tuple(problem for problem in found if isinstance(problem, PythonCheck)))
+    results = tuple(islice(_matched(expected, output, (), top=True), MAX_FAILURES))
+    failures = tuple(problem for problem in results if isinstance(problem, Failure))
+    return Match(
+        failures, () if failures else tuple(problem for problem in results if isinstance(problem, PythonCheck))
+    )
 
 
 def _matched(
@@ -141,8 +143,8 @@ def _by_query(key: str, wanted: Value, output: Value) -> Iterator[Failure | Pyth
         yield from _placed(_matched(wanted, MISSING, ()), key)
 
 
-def _placed(found: Iterator[Failure | PythonCheck], before: str) -> Iterator[Failure | PythonCheck]:
-    for problem in found:
+def _placed(results: Iterator[Failure | PythonCheck], before: str) -> Iterator[Failure | PythonCheck]:
+    for problem in results:
         pointer = before + problem.pointer
         if isinstance(problem, Failure):
             yield Failure(pointer, problem.expected, problem.found)

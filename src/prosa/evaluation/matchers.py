@@ -155,8 +155,8 @@ def _near(argument: Value) -> Wrong | None:
 
 def _approx(argument: Value, value: OutputValue) -> str | None:
     # Numbers, as `_near` has checked.
-    given = cast("Mapping[str, float]", argument if isinstance(argument, dict) else {"value": argument})
-    middle, within = given["value"], given.get("within", WITHIN)
+    bounds = cast("Mapping[str, float]", argument if isinstance(argument, dict) else {"value": argument})
+    middle, within = bounds["value"], bounds.get("within", WITHIN)
     if _is_number(value) and (value == middle or _distance(value, middle) <= within):
         return None
     return f"a number within {within:g} of {middle:g}"

@@ -34,6 +34,6 @@ def compile_pattern(pattern: str) -> Any:  # noqa: ANN401
     try:
         return re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
-        said = error.args[0] if error.args else ""
-        words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        reason = error.args[0] if error.args else ""
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise BadPattern(f"is not a pattern of RE2: {words}") from None

@@ -68,14 +68,14 @@ def chance_of_verdict(cases: int, repeats: int, comparisons: int, difference: fl
     draw = Random(SEED).random  # noqa: S311
     high, low = 0.5 + difference / 2, 0.5 - difference / 2
     alpha, known = ALPHA / comparisons, dict[tuple[int, ...], bool]()
-    found = 0
+    verdicts = 0
     for _ in range(SIMULATED):
         suite = [sum((draw() < high) - (draw() < low) for _ in range(repeats)) for _ in range(cases)]
         key = tuple(sorted(change for change in suite if change))
         if key not in known:
             known[key] = _rejects(key, alpha)
-        found += known[key]
-    return found / SIMULATED
+        verdicts += known[key]
+    return verdicts / SIMULATED
 
 
 def _rejects(differences: tuple[int, ...], alpha: Fraction) -> bool:

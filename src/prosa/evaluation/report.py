@@ -343,7 +343,7 @@ def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
     together: dict[str, list[int]] = {}
     for at, match in enumerate(matched):
         together.setdefault(match.first.path, []).append(at)
-    found: dict[int, Compared] = {}
+    by_index: dict[int, Compared] = {}
     for places in together.values():
         several = [matched[at].pairs for at in places]
         for at, pairs, comparison in zip(places, several, compare_together(several), strict=True):
@@ -353,7 +353,7 @@ def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
                 _side(suite, [pair[side] for pair in measured])
                 for side, suite in enumerate((match.first, match.second))
             )
-            found[at] = Compared(
+            by_index[at] = Compared(
                 match.first.path,
                 match.first.label,
                 match.second.label,
@@ -362,7 +362,7 @@ def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
                 match.reasons,
                 match.skill,
             )
-    return tuple(found[at] for at in range(len(matched)))
+    return tuple(by_index[at] for at in range(len(matched)))
 
 
 def _side(suite: SuiteReport, counts: Sequence[Counted]) -> TriedSide:

@@ -106,9 +106,11 @@ def _content(words: Mapping[str, Value], path: str, content: bytes, left: LeftWo
             failures.append(Failure(path, f"the content of {words['same-as']}", _first_difference(original, content)))
     asked = {name: value for name, value in words.items() if name in MATCHERS}
     for expectation, value in _readings(words, asked, path, content, failures):
-        said = match(expectation, value)
-        failures += [Failure(f"{path}{failure.pointer}", failure.expected, failure.found) for failure in said.failures]
-        checks += [PythonCheck(f"{path}{check.pointer}", check.code, check.value) for check in said.checks]
+        matched = match(expectation, value)
+        failures += [
+            Failure(f"{path}{failure.pointer}", failure.expected, failure.found) for failure in matched.failures
+        ]
+        checks += [PythonCheck(f"{path}{check.pointer}", check.code, check.value) for check in matched.checks]
     return Match(tuple(failures), () if failures else tuple(checks))
 
 
@@ -132,10 +134,10 @@ def _readings(
             failures.append(Failure(path, "JSON", f"line {error.line}, column {error.column}: {error.message}"))
 
 
-def _first_difference(wanted: bytes, found: bytes) -> str:
-    pairs = zip(wanted.splitlines(), found.splitlines(), strict=False)
+def _first_difference(wanted: bytes, actual: bytes) -> str:
+    pairs = zip(wanted.splitlines(), actual.splitlines(), strict=False)
     at = next((number for number, (first, second) in enumerate(pairs, 1) if first != second), None)
-    return f"{len(found):,} bytes" + (f"; line {at} differs" if at else f" in place of {len(wanted):,}")
+    return f"{len(actual):,} bytes" + (f"; line {at} differs" if at else f" in place of {len(wanted):,}")
 
 
 def _found(path: str, left: LeftWorkspace) -> str:

@@ -77,25 +77,25 @@ def node_of(record: Record, name: str, sites: Sites) -> Node:
     return Node(name, record.path, record.dialect, record.title, record.type, url)
 
 
-def edge_of(source: str, reference: Reference, found: Resolution[Record], ids: Mapping[str, str]) -> Edge:
+def edge_of(source: str, reference: Reference, resolution: Resolution[Record], ids: Mapping[str, str]) -> Edge:
     """Return the edge of a resolved reference; ``ids`` are the ids of nodes by path. What leads to no single document
     keeps its target as written."""
-    candidates = tuple(ids[target.path] for target in found.targets)
-    resolved = found.state == "resolved"
+    candidates = tuple(ids[target.path] for target in resolution.targets)
+    resolved = resolution.state == "resolved"
     return Edge(
         source=source,
         target=candidates[0] if resolved else reference.target,
         rel=normal_rel(reference.rel.strip()) if reference.rel and reference.rel.strip() else None,
         origin=reference.origin,
         line=reference.line,
-        state=found.state,
+        state=resolution.state,
         start=reference.start,
         end=reference.end,
         kind=reference.kind,
         strength=reference.strength,
         bidirectional=reference.bidirectional,
         fragment=reference.fragment,
-        exact=found.exact,
+        exact=resolution.exact,
         candidates=() if resolved else candidates,
         range=reference.range,
     )

@@ -80,10 +80,10 @@ class Closure(Struct, frozen=True, dict=True):
     @property
     def skills(self) -> tuple[Path, ...]:
         """The files of the skills that programs import, each once."""
-        found = (
+        imports = (
             imported for program in self.programs.values() for imported in program.imports if imported.state == "skill"
         )
-        return tuple(dict.fromkeys(imported.path for imported in found if imported.path is not None))
+        return tuple(dict.fromkeys(imported.path for imported in imports if imported.path is not None))
 
     def imported(self, program: LoadedProgram) -> tuple[LoadedProgram, ...]:
         """Return the programs that ``program`` imports and that could be read, in the order it names them."""
@@ -130,8 +130,8 @@ def load_closure(
     read; an unreadable import is recorded in the closure.
     """
     loading = _Loading(files, outside, dict(known or {}))
-    given = [path] if isinstance(path, Path) else list(path)
-    roots = tuple(dict.fromkeys(loading.add(root) for root in given))
+    paths = [path] if isinstance(path, Path) else list(path)
+    roots = tuple(dict.fromkeys(loading.add(root) for root in paths))
     loading.room += len(roots)
     loading.follow_all()
     return Closure(roots, loading.programs)

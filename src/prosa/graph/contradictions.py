@@ -65,9 +65,9 @@ def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
     """Return the passage that declares the contradiction."""
     document = reading.document
     for place in _mentions(document, edge):
-        found = next((paragraph.span for paragraph in document.paragraphs if _holds(paragraph.span, place)), None)
-        if found is not None:
-            return _passage(document, found)
+        span = next((paragraph.span for paragraph in document.paragraphs if _holds(paragraph.span, place)), None)
+        if span is not None:
+            return _passage(document, span)
     return opening(document)
 
 
@@ -89,20 +89,20 @@ def named_section(reading: DialectReading[object], edge: Edge) -> str:
     model = reading.model_of(MAGI)
     if edge.fragment or model is None:
         return edge.fragment
-    found = next(
+    relation = next(
         (relationship for relationship in model.relationships if _holds(relationship.definition.span, edge.start)), None
     )
-    return (found.context.text("section") or "") if found is not None else ""
+    return (relation.context.text("section") or "") if relation is not None else ""
 
 
 def described(reading: DialectReading[object], edge: Edge) -> str:
     """Return `rel-desc` of the relationship (M46), empty where the notation has none."""
     model = reading.model_of(MAGI)
     relationships = model.relationships if model is not None else ()
-    found = next(
+    relation = next(
         (relationship for relationship in relationships if _holds(relationship.definition.span, edge.start)), None
     )
-    return _one_line(found.fields.text("rel-desc") or "") if found is not None else ""
+    return _one_line(relation.fields.text("rel-desc") or "") if relation is not None else ""
 
 
 def opening(document: Document) -> Passage:

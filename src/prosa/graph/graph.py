@@ -46,13 +46,13 @@ class Graph(Struct, frozen=True, dict=True):
     def out(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
         """Return what a node points at, in the order written, resolved or not; with ``derived`` the derived edges
         last."""
-        found = self._out.get(node, ())
-        return (*found, *self._derived_out.get(node, ())) if derived else tuple(found)
+        edges = self._out.get(node, ())
+        return (*edges, *self._derived_out.get(node, ())) if derived else tuple(edges)
 
     def back(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
         """Return the edges that point at a node (Y22), resolved ones only; ``derived`` adds the derived ones last."""
-        found = self._back.get(node, ())
-        return (*found, *self._derived_back.get(node, ())) if derived else tuple(found)
+        edges = self._back.get(node, ())
+        return (*edges, *self._derived_back.get(node, ())) if derived else tuple(edges)
 
     @cached_property
     def resolved(self) -> tuple[Edge, ...]:
@@ -82,10 +82,10 @@ class Graph(Struct, frozen=True, dict=True):
 
 
 def _grouped(edges: Iterable[Edge], *, back: bool) -> Mapping[str, Sequence[Edge]]:
-    found: dict[str, list[Edge]] = {}
+    by_node: dict[str, list[Edge]] = {}
     for edge in edges:
-        found.setdefault(edge.target if back else edge.source, []).append(edge)
-    return found
+        by_node.setdefault(edge.target if back else edge.source, []).append(edge)
+    return by_node
 
 
 # Inverse edges (X21): the meaning of a relationship for the document it points at.
@@ -114,11 +114,11 @@ def derived_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     """Return the inverses of ``edges``, in their order. For a two-way edge, a rel without inverse becomes an
     edge without rel."""
     edges = tuple(edges)
-    found = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
-    sources = {back.source for _, back in found}
+    pairs = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
+    sources = {back.source for _, back in pairs}
     known = {(edge.source, edge.target, edge.rel) for edge in edges if edge.source in sources and edge.resolved}
     derived: list[Edge] = []
-    for edge, back in found:
+    for edge, back in pairs:
         if (back.source, back.target, back.rel) in known:
             continue
         if back.rel is None and (back.source, back.target, edge.rel) in known:

@@ -25,8 +25,8 @@ class WantedDocument(NamedTuple):
 
 def orphans(graph: Graph) -> tuple[str, ...]:
     """Return the nodes that no other document points at."""
-    found = {edge.target for edge in graph.resolved if edge.source != edge.target}
-    return tuple(node.id for node in graph.nodes if node.id not in found)
+    targets = {edge.target for edge in graph.resolved if edge.source != edge.target}
+    return tuple(node.id for node in graph.nodes if node.id not in targets)
 
 
 def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
@@ -55,11 +55,11 @@ def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str
 def wanted(graph: Graph) -> tuple[WantedDocument, ...]:
     """Return the documents that wikilinks and relative links name and that do not exist, the most linked first.
     Spellings that differ in case and blanks are one name; folders in front of it do not count."""
-    found: dict[str, list[Edge]] = {}
+    by_name: dict[str, list[Edge]] = {}
     for edge in graph.missing:
         if edge.state == "unresolved" and edge.kind in ("stem", "path"):
-            found.setdefault(folded(_stem(edge.target)), []).append(edge)
-    rows = (WantedDocument(_stem(edges[0].target), tuple(edges)) for name, edges in found.items() if name)
+            by_name.setdefault(folded(_stem(edge.target)), []).append(edge)
+    rows = (WantedDocument(_stem(edges[0].target), tuple(edges)) for name, edges in by_name.items() if name)
     return tuple(sorted(rows, key=lambda row: (-len(row.edges), row.name.casefold())))
 
 

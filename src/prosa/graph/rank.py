@@ -48,8 +48,8 @@ def ranks(graph: Graph) -> dict[str, float]:
 
 
 def _round(rank: Sequence[float], links: _Links) -> list[float]:
-    given = list(map(mul, rank, links.share))
-    sums = list(accumulate(map(given.__getitem__, links.sources), initial=0.0))
+    shares = list(map(mul, rank, links.share))
+    sums = list(accumulate(map(shares.__getitem__, links.sources), initial=0.0))
     upto = [sums[end] for end in links.ends]
     received = map(sub, upto, [0.0, *upto])
     passed_on = [DAMPING * share for share in received]

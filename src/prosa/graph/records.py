@@ -55,16 +55,16 @@ def record_of(reading: DialectReading[object], path: str) -> Record:
 
 def _refs(reading: DialectReading[object]) -> list[Ref]:
     """Return every reference once, in the order of the text."""
-    found = list(reading.references())
+    refs = list(reading.references())
     if reading.name not in _WHOLE:
-        known = {(ref.span.start, ref.kind) for ref in found}
-        found += [
+        known = {(ref.span.start, ref.kind) for ref in refs}
+        refs += [
             reference
             for reference in link_references(reading.document)
             if (reference.span.start, reference.kind) not in known
         ]
-    found += address_references(reading.document)
-    return sorted((ref for ref in found if not _is_made_later(ref)), key=lambda ref: ref.span.start)
+    refs += address_references(reading.document)
+    return sorted((ref for ref in refs if not _is_made_later(ref)), key=lambda ref: ref.span.start)
 
 
 def _is_made_later(ref: Ref) -> bool:

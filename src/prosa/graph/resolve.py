@@ -253,47 +253,47 @@ def resolve_tiers(
     that fits several documents means the nearest one, where exactly one is (YA21).
     """
     for tier in places:
-        found = _found(tier, names)
-        if found and tier.keys[0].space == ACTION:
+        matches = _found(tier, names)
+        if matches and tier.keys[0].space == ACTION:
             return Resolution("file")
-        if found and reference.kind == "stem":
-            found = _meant(found, record.path, reference.target if tier.keys[0].space in _STEMS else "", names)
-        if found:
-            state: State = "resolved" if len(found) == 1 else "ambiguous"
-            return Resolution(state, tuple(found[:MAX_CANDIDATES]), tier.exact)
+        if matches and reference.kind == "stem":
+            matches = _meant(matches, record.path, reference.target if tier.keys[0].space in _STEMS else "", names)
+        if matches:
+            state: State = "resolved" if len(matches) == 1 else "ambiguous"
+            return Resolution(state, tuple(matches[:MAX_CANDIDATES]), tier.exact)
     return Resolution(outside(record, reference) or "unresolved")
 
 
-def _meant(found: Sequence[Document], source: str, target: str, names: Names[Document]) -> Sequence[Document]:
-    """Return those of ``found`` that lie in the folders of a target, and of several the nearest to the source."""
-    if len(found) == 1 and "/" not in target:
-        return found
+def _meant(matches: Sequence[Document], source: str, target: str, names: Names[Document]) -> Sequence[Document]:
+    """Return those of ``matches`` that lie in the folders of a target, and of several the nearest to the source."""
+    if len(matches) == 1 and "/" not in target:
+        return matches
     folder, stem = stem_of(target)
     here = source.rpartition("/")[0]
-    if len(found) > MAX_ALIKE:
+    if len(matches) > MAX_ALIKE:
         near = [*_at(posixpath.join(here, folder), stem, names), *_at(folder, stem, names)]
-        return near[:1] or ([] if folder else found)
+        return near[:1] or ([] if folder else matches)
     if folder:
         ending = f"/{folder.strip('/')}".casefold()
-        found = [
+        matches = [
             document
-            for document in found
+            for document in matches
             if f"/{compared_name(posixpath.dirname(document.path))}".casefold().endswith(ending)
         ]
-    return nearest_to(here, found) if len(found) > 1 else found
+    return nearest_to(here, matches) if len(matches) > 1 else matches
 
 
-def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
+def nearest_to(folder: str, matches: Sequence[Document]) -> Sequence[Document]:
     """Return the documents nearest to a folder (YA21), all of them if several are equally near."""
-    return next(by_nearness(folder, found))
+    return next(by_nearness(folder, matches))
 
 
-def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Document]]:
+def by_nearness(folder: str, matches: Iterable[Document]) -> Iterator[Sequence[Document]]:
     """Return documents in groups of equal distance from a folder, the nearest first: those inside it, then by the
     number of folders up and down, then by the length of their path."""
     here = folder.split("/") if folder else []
     groups: dict[tuple[int, int], list[Document]] = {}
-    for document in found:
+    for document in matches:
         groups.setdefault(_way(here, document.path.split("/")[:-1]), []).append(document)
     return map(groups.__getitem__, sorted(groups))
 

@@ -67,8 +67,8 @@ class Selection(Struct, frozen=True, dict=True):
     def ghost_edges(self) -> tuple[tuple[Edge, int], ...]:
         """Missing edges with the place of their ghost in ``ghosts``; empty if ghosts were not requested."""
         place = {ghost: at for at, ghost in enumerate(self.ghosts)}
-        found = ((edge, place.get(Ghost(edge.target, edge.kind))) for edge in self.missing)
-        return tuple((edge, at) for edge, at in found if at is not None)
+        placed = ((edge, place.get(Ghost(edge.target, edge.kind))) for edge in self.missing)
+        return tuple((edge, at) for edge, at in placed if at is not None)
 
     def _holds(self, edge: Edge) -> bool:
         return edge.source in self.by_id and edge.target in self.by_id

@@ -62,12 +62,12 @@ def register(server: SessionServer) -> None:
         async def diagnostics(
             params: types.DocumentDiagnosticParams,
         ) -> types.DocumentDiagnosticReport:
-            def found(view: View) -> list[types.Diagnostic]:
+            def answer(view: View) -> list[types.Diagnostic]:
                 return protocol_diagnostics(
                     view.workspace.found_in(view.path), view.encoding, view.uris, view.documentation
                 )
 
-            items = await session.ask(params.text_document.uri, found, checked=True)
+            items = await session.ask(params.text_document.uri, answer, checked=True)
             mark = _mark(items or ())
             if mark == params.previous_result_id:
                 return types.RelatedUnchangedDocumentDiagnosticReport(mark)
@@ -85,11 +85,11 @@ async def ask_settings(server: SessionServer, value: Value = None) -> None:
         value = value.get(SECTION)
     if value is None:
         return
-    found, wrong = read_configuration(value, session.initial, session.configuration)
+    configuration, wrong = read_configuration(value, session.initial, session.configuration)
     if wrong:
         server.say(wrong)
-    elif found != session.configuration:
-        session.set_configuration(found)
+    elif configuration != session.configuration:
+        session.set_configuration(configuration)
 
 
 def register_settings(server: SessionServer) -> None:

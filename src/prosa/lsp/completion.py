@@ -75,11 +75,11 @@ def _register_completion(server: SessionServer) -> None:
     async def completing(params: types.CompletionParams) -> JsonObject | None:
         uri = params.text_document.uri
 
-        def found(view: View) -> JsonObject:
+        def answer(view: View) -> JsonObject:
             made = complete(view.workspace, view.path, view.offset(params.position))
             return _listed(view, made, uri, shares=shares)
 
-        return await session.ask(uri, found)
+        return await session.ask(uri, answer)
 
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     async def resolved(item: types.CompletionItem) -> types.CompletionItem:
@@ -134,14 +134,14 @@ def _register_hover(server: SessionServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovering(params: types.HoverParams) -> types.Hover | None:
-        def found(view: View) -> types.Hover | None:
+        def answer(view: View) -> types.Hover | None:
             made = hover(view.workspace, view.path, view.offset(params.position))
             if made is None:
                 return None
             where = view.range(made.place.start, made.place.end)
             return types.Hover(types.MarkupContent(kind, made.text), where)
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
 
 def _kind(known: Collection[types.MarkupKind] | None) -> types.MarkupKind:

@@ -69,9 +69,9 @@ def read_configuration(
     if not value:
         return base, ""
     try:
-        found = msgspec.convert(_laid_over(value, msgspec.to_builtins(base)), Configuration)
-        known_rules((*found.select, *found.ignore))
-        return found, ""
+        configuration = msgspec.convert(_laid_over(value, msgspec.to_builtins(base)), Configuration)
+        known_rules((*configuration.select, *configuration.ignore))
+        return configuration, ""
     except (msgspec.ValidationError, UnknownName) as error:
         return before or base, f"the settings of Prosa in this editor are not used: {error}"
 
@@ -81,5 +81,5 @@ def _laid_over(value: Value, base: Value) -> Value:
     ignored."""
     if not isinstance(value, Mapping) or not isinstance(base, Mapping):
         return value
-    said = {key: member for key, member in value.items() if member is not None and key not in OF_EXTENSIONS}
-    return {**base, **{key: _laid_over(member, base.get(key)) for key, member in said.items()}}
+    overrides = {key: member for key, member in value.items() if member is not None and key not in OF_EXTENSIONS}
+    return {**base, **{key: _laid_over(member, base.get(key)) for key, member in overrides.items()}}

@@ -125,11 +125,11 @@ class View(Struct, frozen=True, dict=True):
     def lines(self, path: Path | None = None) -> LineIndex:
         """Return the text of a document by lines, of this one without a path; empty where it cannot be read."""
         path = path or self.path
-        found = self._lines.get(path)
-        if found is None:
+        index = self._lines.get(path)
+        if index is None:
             source = self.workspace.source(path)
-            found = self._lines[path] = source.lines if source is not None else LineIndex("")
-        return found
+            index = self._lines[path] = source.lines if source is not None else LineIndex("")
+        return index
 
     def know(self, sources: Mapping[Path, SourceText]) -> None:
         """Take in the texts of documents, which need not be read for their lines."""
@@ -162,12 +162,12 @@ class View(Struct, frozen=True, dict=True):
         for edit in edits:
             by_path.setdefault(edit.path, []).append(self.text_edit(edit))
         if not self.versioned:
-            return types.WorkspaceEdit({self.uris(path): found for path, found in by_path.items()})
+            return types.WorkspaceEdit({self.uris(path): path_edits for path, path_edits in by_path.items()})
         return types.WorkspaceEdit(
             document_changes=[
                 types.TextDocumentEdit(
-                    types.OptionalVersionedTextDocumentIdentifier(self.uris(path), self.versions.get(path)), found
+                    types.OptionalVersionedTextDocumentIdentifier(self.uris(path), self.versions.get(path)), path_edits
                 )
-                for path, found in by_path.items()
+                for path, path_edits in by_path.items()
             ]
         )

@@ -44,7 +44,7 @@ def _register_actions(server: SessionServer) -> None:
     async def actions(params: types.CodeActionParams) -> Sequence[types.CodeAction] | None:
         context = params.context
 
-        def found(view: View) -> list[types.CodeAction]:
+        def answer(view: View) -> list[types.CodeAction]:
             made: list[types.CodeAction] = []
             if _is_wanted(types.CodeActionKind.QuickFix.value, context.only):
                 start, end = view.offset(params.range.start), view.offset(params.range.end)
@@ -55,7 +55,7 @@ def _register_actions(server: SessionServer) -> None:
                 made += [types.CodeAction(title, FIX_ALL, edit=view.workspace_edit(edits))] if edits else []
             return made
 
-        return await session.ask(params.text_document.uri, found, checked=True)
+        return await session.ask(params.text_document.uri, answer, checked=True)
 
 
 def _is_wanted(kind: str, only: Sequence[types.CodeActionKind | str] | None) -> bool:
@@ -79,18 +79,18 @@ def _action(action: Action, view: View) -> types.CodeAction:
 def _register_formatting(server: SessionServer) -> None:
     session = server.session
 
-    def sent(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
+    def sent(result: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
         """Return the edits; if a document is left unchanged, report the reason."""
-        if found is not None and found.problem:
-            server.say(found.problem)
+        if result is not None and result.problem:
+            server.say(result.problem)
             return None
         return [*edits]
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     async def whole(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         def form(view: View) -> tuple[FormatEdits, list[types.TextEdit]]:
-            found = format_document(view.workspace, view.path)
-            return found, [view.text_edit(edit) for edit in found.edits]
+            edits = format_document(view.workspace, view.path)
+            return edits, [view.text_edit(edit) for edit in edits.edits]
 
         made = await session.ask(params.text_document.uri, form)
         return sent(*made) if made is not None else None
@@ -99,8 +99,8 @@ def _register_formatting(server: SessionServer) -> None:
     async def some(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit] | None:
         def form(view: View) -> tuple[FormatEdits, list[types.TextEdit]]:
             start, end = view.offset(params.range.start), view.offset(params.range.end)
-            found = format_range(view.workspace, view.path, start, end)
-            return found, [view.text_edit(edit) for edit in found.edits]
+            edits = format_range(view.workspace, view.path, start, end)
+            return edits, [view.text_edit(edit) for edit in edits.edits]
 
         made = await session.ask(params.text_document.uri, form)
         return sent(*made) if made is not None else None
@@ -120,17 +120,17 @@ def _register_rename(server: SessionServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def prepare(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        def found(view: View) -> types.PrepareRenamePlaceholder | None:
+        def answer(view: View) -> types.PrepareRenamePlaceholder | None:
             made = renamable(view.workspace, view.path, view.offset(params.position))
             if made is None:
                 return None
             return types.PrepareRenamePlaceholder(view.range(made.place.start, made.place.end), made.name)
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def renaming(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        def found(view: View) -> types.WorkspaceEdit:
+        def answer(view: View) -> types.WorkspaceEdit:
             try:
                 made = rename(view.workspace, view.path, view.offset(params.position), params.new_name)
             except (MoveRefused, FileProblem) as problem:
@@ -139,7 +139,7 @@ def _register_rename(server: SessionServer) -> None:
                 _refuse(MoveRefused("this editor does not let the server rename files", "use `prosa rename`"))
             return _edit(view, made)
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
 
 def _register_files(server: SessionServer) -> None:
@@ -151,7 +151,7 @@ def _register_files(server: SessionServer) -> None:
         pairs = [(path_of(file.old_uri), path_of(file.new_uri)) for file in params.files]
         files = [(old, new) for old, new in pairs if old is not None and new is not None]
 
-        def found(workspaces: list[Workspace]) -> types.WorkspaceEdit | None:
+        def answer(workspaces: list[Workspace]) -> types.WorkspaceEdit | None:
             changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
             plain: dict[str, Sequence[types.TextEdit]] = {}
             for workspace in workspaces:
@@ -166,7 +166,7 @@ def _register_files(server: SessionServer) -> None:
                 return types.WorkspaceEdit(plain)
             return types.WorkspaceEdit(document_changes=changes) if changes else None
 
-        return await session.ask_all(found)
+        return await session.ask_all(answer)
 
 
 def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:

@@ -76,7 +76,7 @@ def _register_navigation(server: SessionServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.LocationLink] | list[types.Location] | None:
-        def found(view: View) -> list[types.LocationLink] | list[types.Location]:
+        def answer(view: View) -> list[types.LocationLink] | list[types.Location]:
             made = definitions(view.workspace, view.path, view.offset(params.position))
             if not linked:
                 return [view.location(target.name) for target in made]
@@ -90,27 +90,27 @@ def _register_navigation(server: SessionServer) -> None:
                 for target in made
             ]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def named(params: types.ReferenceParams) -> list[types.Location] | None:
-        def found(view: View) -> list[types.Location]:
+        def answer(view: View) -> list[types.Location]:
             offset, declared = view.offset(params.position), params.context.include_declaration
             return _locations(view, references(view.workspace, view.path, offset, definitions=declared))
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlighted(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-        def found(view: View) -> list[types.DocumentHighlight]:
+        def answer(view: View) -> list[types.DocumentHighlight]:
             made = highlights(view.workspace, view.path, view.offset(params.position))
             return [types.DocumentHighlight(location.range) for location in _locations(view, made)]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
     async def linking(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
-        def found(view: View) -> list[types.DocumentLink]:
+        def answer(view: View) -> list[types.DocumentLink]:
             lines = view.lines()
             return [
                 types.DocumentLink(
@@ -120,7 +120,7 @@ def _register_navigation(server: SessionServer) -> None:
                 for link in document_links(view.workspace, view.path)
             ]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
 
 def _register_symbols(server: SessionServer) -> None:
@@ -133,21 +133,21 @@ def _register_symbols(server: SessionServer) -> None:
     async def parts(
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
-        def found(view: View) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
+        def answer(view: View) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
             made, lines = outline(view.workspace, view.path), view.lines()
             if nested:
                 return [_symbol(symbol, lines, view.encoding) for symbol in made]
             return [*_flat(made, "", view, lines)]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def everywhere(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        def found(workspaces: list[Workspace]) -> list[types.SymbolInformation]:
+        def answer(workspaces: list[Workspace]) -> list[types.SymbolInformation]:
             made = [(symbol, one) for one in workspaces for symbol in workspace_symbols(one, params.query)]
             return [_found(symbol, one, server) for symbol, one in made[:MAX_FOUND]]
 
-        return await session.ask_all(found)
+        return await session.ask_all(answer)
 
 
 def _register_folding(server: SessionServer) -> None:
@@ -155,7 +155,7 @@ def _register_folding(server: SessionServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        def found(view: View) -> list[types.FoldingRange]:
+        def answer(view: View) -> list[types.FoldingRange]:
             lines = view.lines()
             return [
                 types.FoldingRange(
@@ -164,17 +164,17 @@ def _register_folding(server: SessionServer) -> None:
                 for fold in folds(view.workspace, view.path)
             ]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
     @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
     async def selecting(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-        def found(view: View) -> list[types.SelectionRange]:
+        def answer(view: View) -> list[types.SelectionRange]:
             return [
                 _selection(view, selections(view.workspace, view.path, view.offset(position)), position)
                 for position in params.positions
             ]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
 
 def _register_lens(server: SessionServer) -> None:
@@ -182,7 +182,7 @@ def _register_lens(server: SessionServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        def found(view: View) -> list[types.CodeLens]:
+        def answer(view: View) -> list[types.CodeLens]:
             return [
                 types.CodeLens(
                     _range(view, place), types.Command("1 backlink" if count == 1 else f"{count} backlinks", "")
@@ -190,7 +190,7 @@ def _register_lens(server: SessionServer) -> None:
                 for place, count in backlink_counts(view.workspace, view.path)
             ]
 
-        return await session.ask(params.text_document.uri, found)
+        return await session.ask(params.text_document.uri, answer)
 
 
 def _range(view: View, place: DocumentSpan) -> types.Range:
@@ -200,13 +200,13 @@ def _range(view: View, place: DocumentSpan) -> types.Range:
 def _locations(view: View, places: Iterable[DocumentSpan]) -> list[types.Location]:
     """Place as the protocol names them; the lines of each document are counted once."""
     lines: dict[Path, LineIndex] = {}
-    found = []
+    locations = []
     for place in places:
         index = lines.get(place.path)
         if index is None:
             index = lines[place.path] = view.lines(place.path)
-        found.append(types.Location(view.uris(place.path), range_of(index, place.start, place.end, view.encoding)))
-    return found
+        locations.append(types.Location(view.uris(place.path), range_of(index, place.start, place.end, view.encoding)))
+    return locations
 
 
 def _symbol(symbol: OutlineSymbol, lines: LineIndex, encoding: Encoding) -> types.DocumentSymbol:
@@ -242,7 +242,7 @@ def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: SessionServer)
 def _selection(view: View, places: Iterable[DocumentSpan], position: types.Position) -> types.SelectionRange:
     """Return the innermost of nested ranges, each with the one around it."""
     lines = view.lines()
-    found: types.SelectionRange | None = None
+    selection: types.SelectionRange | None = None
     for place in reversed([*places]):
-        found = types.SelectionRange(range_of(lines, place.start, place.end, view.encoding), found)
-    return found or types.SelectionRange(types.Range(position, position))
+        selection = types.SelectionRange(range_of(lines, place.start, place.end, view.encoding), selection)
+    return selection or types.SelectionRange(types.Range(position, position))

@@ -86,7 +86,7 @@ _TAGS: Mapping[str, list[types.DiagnosticTag]] = MappingProxyType(
 
 
 def protocol_diagnostics(
-    found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str], documentation: str
+    diagnostics: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str], documentation: str
 ) -> list[types.Diagnostic]:
     """Return the diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a
     suppression names; it leads to the page of the rule where the address of the ``documentation`` is known."""
@@ -102,7 +102,7 @@ def protocol_diagnostics(
             related_information=[*_related(diagnostic, encoding, uri_of)] or None,
             data={"code": diagnostic.code},
         )
-        for diagnostic in found
+        for diagnostic in diagnostics
     ]
 
 
@@ -112,10 +112,10 @@ def _description(rule: str, documentation: str) -> types.CodeDescription | None:
 
 
 def _related(
-    found: Diagnostic, encoding: Encoding, uri_of: Callable[[Path], str]
+    diagnostic: Diagnostic, encoding: Encoding, uri_of: Callable[[Path], str]
 ) -> Iterator[types.DiagnosticRelatedInformation]:
-    for annotation in found.annotations:
-        source = annotation.source or found.source
+    for annotation in diagnostic.annotations:
+        source = annotation.source or diagnostic.source
         location = types.Location(
             uri_of(Path(source.path)), range_of(source.lines, annotation.span.start, annotation.span.end, encoding)
         )

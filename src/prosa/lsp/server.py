@@ -136,9 +136,9 @@ class ProsaServer(SessionServer):
 
     # Meets `session.Client`
 
-    def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+    def publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
         """Show the diagnostics of a document."""
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     def refresh(self) -> None:
         """Let the client ask for diagnostics again."""

@@ -54,7 +54,7 @@ TOO_WIDE = (
 class Client(Protocol):
     """The receiver of results; every method is called in the thread of the wire."""
 
-    def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+    def publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
         """Show the diagnostics of a document."""
         ...
 
@@ -135,8 +135,8 @@ class Session:
 
     def set_folders(self, folders: Iterable[Path]) -> None:
         """Take in which folders the editor shows."""
-        self.folders = found = [*folders]
-        self.worker.change("folders", lambda: self._reopen(folders=found))
+        self.folders = paths = [*folders]
+        self.worker.change("folders", lambda: self._reopen(folders=paths))
 
     def set_configuration(self, configuration: Configuration) -> None:
         """Take in other settings of the user."""
@@ -226,25 +226,29 @@ class Session:
 
     def _tell(self, news: Mapping[Path, tuple[Diagnostic, ...]], asked: Path | None = None) -> None:
         """Publish diagnostics; those of a document waiting for a check are published then."""
-        others = {path: found for path, found in news.items() if path == asked or path not in self._pending}
+        others = {path: diagnostics for path, diagnostics in news.items() if path == asked or path not in self._pending}
         if self.pull:
             if others.keys() - {asked}:
                 self._soon(self.client.refresh)
-            others = {path: () if path in self._versions else found for path, found in others.items()}
-            others = {path: found for path, found in others.items() if path not in self._versions or path in self._told}
-        for path, found in others.items():
-            self._publish(path, found)
+            others = {path: () if path in self._versions else diagnostics for path, diagnostics in others.items()}
+            others = {
+                path: diagnostics
+                for path, diagnostics in others.items()
+                if path not in self._versions or path in self._told
+            }
+        for path, diagnostics in others.items():
+            self._publish(path, diagnostics)
 
-    def _publish(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
+    def _publish(self, path: Path, diagnostics: tuple[Diagnostic, ...]) -> None:
         if not self.configuration.features.diagnostics:
-            found = ()
+            diagnostics = ()
         is_open = path in self._versions
         if not is_open and self.configuration.diagnostics == "open":
             if path not in self._told:
                 return
-            found = ()
-        (self._told.add if found else self._told.discard)(path)
-        items = protocol_diagnostics(found, self.encoding, self.uri_of, self.documentation)
+            diagnostics = ()
+        (self._told.add if diagnostics else self._told.discard)(path)
+        items = protocol_diagnostics(diagnostics, self.encoding, self.uri_of, self.documentation)
         uri, version = self.uri_of(path), self._versions.get(path)
         self._soon(lambda: self.client.publish(uri, version, items))
 
@@ -284,15 +288,15 @@ class Session:
         mine = [path for path in self._versions if self.projects.root_of(path) == workspace.root]
         wanted = dict.fromkeys([*mine, *(workspace.diagnostics if self.configuration.diagnostics != "open" else ())])
         self._tell({path: workspace.found_in(path) for path in wanted})
-        for path, found in settings.items():
-            self._publish_always(path, found)
+        for path, diagnostics in settings.items():
+            self._publish_always(path, diagnostics)
 
-    def _publish_always(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
+    def _publish_always(self, path: Path, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Publish problems of settings, whether or not their file is open, unless the client pulls diagnostics."""
         if self.pull and path in self._versions:
             self._soon(self.client.refresh)
             return
-        items = protocol_diagnostics(found, self.encoding, self.uri_of, self.documentation)
+        items = protocol_diagnostics(diagnostics, self.encoding, self.uri_of, self.documentation)
         self._told.add(path)
         self._soon(lambda: self.client.publish(self.uri_of(path), self._versions.get(path), items))
 

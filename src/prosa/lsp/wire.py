@@ -123,8 +123,8 @@ def _shown(line: bytes) -> str:
 
 
 def _pass_over(stream: BinaryIO, length: int) -> None:
-    while length > 0 and (found := stream.read(min(length, _CHUNK))):
-        length -= len(found)
+    while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
+        length -= len(chunk)
 
 
 class Server(Protocol):
@@ -218,11 +218,11 @@ def _deliver(message: bytes | TooLarge, server: Server) -> None:
         server.complain(f"a message of {message.size:,} bytes is too large and was not read (at most {MAX_MESSAGE:,})")
         return
     try:
-        found = json.loads(message)
+        value = json.loads(message)
     except (ValueError, RecursionError):
         server.not_json()
         return
-    server.receive(found)
+    server.receive(value)
 
 
 async def _watch(server: Server, gone: Callable[[], None]) -> None:

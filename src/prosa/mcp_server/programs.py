@@ -79,9 +79,9 @@ class Programs:
         self.site.index.wait_ready(READY_SECONDS)
         rows = [row for row in self.site.index.catalogue.rows if row.dialect in ("markdownlang", "skill_md")]
         with self._lock:
-            found = [offered for row in rows[:MOST_PROGRAMS] if (offered := self._offered(row.path)) is not None]
+            offereds = [offered for row in rows[:MOST_PROGRAMS] if (offered := self._offered(row.path)) is not None]
         taken: dict[str, Offered] = {}
-        for offered in found:
+        for offered in offereds:
             name = offered.name if offered.name not in taken else tool_name(offered.path)
             taken.setdefault(name, replace(offered, name=name))
         return tuple(taken.values())

@@ -78,33 +78,33 @@ class Answers:
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools that read, then the programs that may run."""
-        found = [_read_tool(tool, self.scope) for tool in READ_TOOLS]
+        tools = [_read_tool(tool, self.scope) for tool in READ_TOOLS]
         if self.programs.rights.globs:
-            found += [_program_tool(offered) for offered in await asyncio.to_thread(self.programs.runnable)]
-        page, cursor = _page(found, params)
+            tools += [_program_tool(offered) for offered in await asyncio.to_thread(self.programs.runnable)]
+        page, cursor = _page(tools, params)
         return types.ListToolsResult(tools=page, next_cursor=cursor)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Return the answer of a tool; what goes wrong is an answer too."""
-        given = params.arguments or {}
+        arguments = params.arguments or {}
         tool = next((candidate for candidate in READ_TOOLS if candidate.name == params.name), None)
         if tool is not None:
-            if wrong := argument_problems(tool.parameters, given):
+            if wrong := argument_problems(tool.parameters, arguments):
                 return _failed("\n".join(wrong))
             try:
-                return _answered(await self._read(tool.ask, self.site, self.scope, cast("Arguments", given)))
+                return _answered(await self._read(tool.ask, self.site, self.scope, cast("Arguments", arguments)))
             except _ANSWERED as error:
                 return _failed(self._words(error))
         offered = await asyncio.to_thread(self.programs.named, params.name, to_run=True)
         if offered is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-        return await self._run(context, offered, given)
+        return await self._run(context, offered, arguments)
 
-    async def _run(self, context: Context, offered: Offered, given: Value) -> types.CallToolResult:
+    async def _run(self, context: Context, offered: Offered, arguments: Value) -> types.CallToolResult:
         """Run a program; a cancelled request ends its run."""
         meter, progress = Meter(), _Progress(context)
         try:
-            output = await self.programs.run(offered, given, meter, progress)
+            output = await self.programs.run(offered, arguments, meter, progress)
         except (RunError, FileProblem) as error:
             return _failed(self._words(error))
         finally:
@@ -149,8 +149,8 @@ class Answers:
 
     async def list_prompts(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """Return the programs as prompts, which are available without running them."""
-        found = [_prompt(offered) for offered in await asyncio.to_thread(self.programs.all)]
-        page, cursor = _page(found, params)
+        prompts = [_prompt(offered) for offered in await asyncio.to_thread(self.programs.all)]
+        page, cursor = _page(prompts, params)
         return types.ListPromptsResult(prompts=page, next_cursor=cursor)
 
     async def get_prompt(self, _: object, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -161,8 +161,8 @@ class Answers:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
         pairs = (params.arguments or {}).items()
         try:
-            given = typed_arguments(offered.program.input_schema, pairs)
-            messages = await asyncio.to_thread(self.programs.messages, offered, given)
+            arguments = typed_arguments(offered.program.input_schema, pairs)
+            messages = await asyncio.to_thread(self.programs.messages, offered, arguments)
         except (RunError, ArgumentProblem) as error:
             raise MCPError(types.INVALID_PARAMS, self._words(error)) from None
         prompt_messages = [
@@ -184,15 +184,15 @@ class Answers:
             values = [str(value) for field in fields if field.name == name for value in field.enum]
         elif name == "path":
             values = [row.path for row in self.site.index.catalogue.rows]
-        found = [value for value in values if value.startswith(typed)]
+        matching = [value for value in values if value.startswith(typed)]
         return types.CompleteResult(
-            completion=types.Completion(values=found[:PAGE], total=len(found), has_more=len(found) > PAGE)
+            completion=types.Completion(values=matching[:PAGE], total=len(matching), has_more=len(matching) > PAGE)
         )
 
-    async def _read(self, question: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
+    async def _read(self, question: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
         """Answer a reading query in a thread. Large ones take much memory, so few run at once."""
         async with self._places:
-            return await asyncio.to_thread(question, *given, **more)
+            return await asyncio.to_thread(question, *args, **more)
 
     def _words(self, error: Exception) -> str:
         """Return what went wrong, with the way on, and without the place of the folder on this machine."""
@@ -295,11 +295,11 @@ def _failed(words: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=words)], is_error=True)
 
 
-def _page(found: list[T], params: types.PaginatedRequestParams | None) -> tuple[list[T], str | None]:
+def _page(items: list[T], params: types.PaginatedRequestParams | None) -> tuple[list[T], str | None]:
     """Return a page of a list, and where the next one starts. Raises `MCPError` for an invalid cursor."""
     cursor = params.cursor if params is not None else None
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor")
     start = int(cursor or 0)
     end = start + PAGE
-    return found[start:end], str(end) if end < len(found) else None
+    return items[start:end], str(end) if end < len(items) else None

@@ -93,16 +93,16 @@ class SkillAnswers(Struct, frozen=True):
     async def get_skill(self, _: Context, params: SkillParams) -> GetSkillResult:
         """Return one skill in its present state. Raises `MCPError` for a URI that is none of a skill."""
         name, path = _parts(params.uri)
-        found = await self._ask(lambda: self._named(name)) if path == SKILL_FILE else None
-        if found is None:
+        named = await self._ask(lambda: self._named(name)) if path == SKILL_FILE else None
+        if named is None:
             raise MCPError(types.INVALID_PARAMS, f"No skill is served at {safe(params.uri[:500])}")
-        return GetSkillResult(skill=_entry(found[1]))
+        return GetSkillResult(skill=_entry(named[1]))
 
     async def read_directory(self, _: Context, params: DirectoryParams) -> ReadDirectoryResult:
         """Return what a folder of a skill holds. Raises `MCPError` for what is no folder."""
         name, path = _parts(params.uri)
-        found = await self._ask(lambda: self._named(name))
-        children = _children(found[1], path) if found is not None else []
+        named = await self._ask(lambda: self._named(name))
+        children = _children(named[1], path) if named is not None else []
         if not children:
             raise MCPError(types.INVALID_PARAMS, f"{safe(params.uri[:500])} is not a directory resource")
         start = _start(params.cursor)
@@ -118,21 +118,21 @@ class SkillAnswers(Struct, frozen=True):
         return types.ReadResourceResult(contents=[_content(uri, path, data)])
 
     def _all(self) -> list[PublishedSkill]:
-        found: dict[str, PublishedSkill] = {}
+        by_name: dict[str, PublishedSkill] = {}
         for source in self.sources:
             for skill in source.all():
-                found.setdefault(skill.name, skill)
-        return sorted(found.values(), key=lambda published: published.name)
+                by_name.setdefault(skill.name, skill)
+        return sorted(by_name.values(), key=lambda published: published.name)
 
     def _named(self, name: str) -> tuple[Skills, PublishedSkill] | None:
         for source in self.sources:
-            if (found := source.current(name)) is not None:
-                return source, found
+            if (skill := source.current(name)) is not None:
+                return source, skill
         return None
 
     def _file(self, name: str, path: str) -> bytes | None:
-        found = self._named(name)
-        return found[0].file(found[1], path) if found is not None else None
+        named = self._named(name)
+        return named[0].file(named[1], path) if named is not None else None
 
     async def _ask(self, question: Callable[[], T]) -> T:
         """Answer in a thread, once the files of the site are known; few questions at once read files."""
@@ -179,14 +179,14 @@ def _parts(uri: str) -> tuple[str, str]:
 def _children(skill: PublishedSkill, folder: str) -> list[types.Resource]:
     """Return the files and folders directly in a folder of a skill, by name."""
     front = f"{folder}/" if folder else ""
-    found: dict[str, types.Resource] = {}
+    resources: dict[str, types.Resource] = {}
     for file in skill.files:
         if file.path.startswith(front):
             name, slash, _ = file.path[len(front) :].partition("/")
             kind, size = (DIRECTORY, None) if slash else (_media_type(file.path), file.size)
             uri = _uri(skill.name, f"{front}{name}")
-            found.setdefault(name, types.Resource(uri=uri, name=name, mime_type=kind, size=size))
-    return list(found.values())
+            resources.setdefault(name, types.Resource(uri=uri, name=name, mime_type=kind, size=size))
+    return list(resources.values())
 
 
 def _media_type(path: str) -> str:

@@ -60,45 +60,45 @@ class ReadTool(Struct, frozen=True):
     ask: Ask
 
 
-def _search(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
+def _search(site: LiveSite, _: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
     return agents.search(
         site,
-        given["query"],
-        limit=int(given.get("limit", 10)),
-        where=given.get("where", ""),
-        dialects=given.get("dialects", ()),
+        arguments["query"],
+        limit=int(arguments.get("limit", 10)),
+        where=arguments.get("where", ""),
+        dialects=arguments.get("dialects", ()),
     )
 
 
-def _read(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
+def _read(site: LiveSite, _: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
     return agents.read(
         site,
-        given["document"],
-        section=given.get("section", ""),
-        start_line=int(given.get("start_line", 1)),
-        max_tokens=int(given.get("max_tokens", agents.READ_TOKENS)),
+        arguments["document"],
+        section=arguments.get("section", ""),
+        start_line=int(arguments.get("start_line", 1)),
+        max_tokens=int(arguments.get("max_tokens", agents.READ_TOKENS)),
     )
 
 
-def _outline(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
-    return agents.outline(site, given["document"])
+def _outline(site: LiveSite, _: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
+    return agents.outline(site, arguments["document"])
 
 
-def _links(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
-    return agents.links(site, given["document"])
+def _links(site: LiveSite, _: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
+    return agents.links(site, arguments["document"])
 
 
-def _check(site: LiveSite, scope: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
-    document, text = given.get("document", ""), given.get("text", "")
+def _check(site: LiveSite, scope: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
+    document, text = arguments.get("document", ""), arguments.get("text", "")
     if not document and not text and scope.changed_since is not None:
-        return agents.check_changed(site, scope, given.get("as"))
+        return agents.check_changed(site, scope, arguments.get("as"))
     if bool(document) is bool(text):
         raise agents.UnknownDocument("give one of `document` and `text`")
-    return agents.check(site, scope, document=document, text=text, dialect=given.get("as"))
+    return agents.check(site, scope, document=document, text=text, dialect=arguments.get("as"))
 
 
-def _list(site: LiveSite, _: agents.CheckScope, given: Arguments) -> Mapping[str, Value]:
-    return agents.listing(site, where=given.get("where", ""), cursor=given.get("cursor", ""))
+def _list(site: LiveSite, _: agents.CheckScope, arguments: Arguments) -> Mapping[str, Value]:
+    return agents.listing(site, where=arguments.get("where", ""), cursor=arguments.get("cursor", ""))
 
 
 READ_TOOLS: tuple[ReadTool, ...] = (

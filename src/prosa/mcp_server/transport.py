@@ -113,16 +113,16 @@ def refusal(error: ValidationError | WrongId) -> JSONRPCError | None:
     if isinstance(error, WrongId):
         data = ErrorData(code=INVALID_REQUEST, message="Invalid Request", data=str(error))
         return JSONRPCError(jsonrpc="2.0", id=None, error=data)
-    found = error.errors(include_url=False)
-    reason, line = found[0]["msg"], found[0]["input"]
-    if found[0]["type"] == "json_invalid":
+    errors = error.errors(include_url=False)
+    reason, line = errors[0]["msg"], errors[0]["input"]
+    if errors[0]["type"] == "json_invalid":
         if not line.strip():
             return None
-        code, message, given = PARSE_ERROR, "Parse error", _decoded(line)
+        code, message, request = PARSE_ERROR, "Parse error", _decoded(line)
     else:
         code, message = INVALID_REQUEST, "Invalid Request"
-        given = next((problem["input"] for problem in found if problem["type"] == "missing"), None)
-    fields = given if isinstance(given, dict) else {}
+        request = next((problem["input"] for problem in errors if problem["type"] == "missing"), None)
+    fields = request if isinstance(request, dict) else {}
     is_answer = "method" not in fields and bool(fields.keys() & {"result", "error"})
     if is_answer or ("method" in fields and "id" not in fields):
         return None
@@ -168,8 +168,8 @@ def _locked(inner: Asgi, token: str) -> Asgi:
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and token:
-            given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if not hmac.compare_digest(given, wanted):
+            authorization = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+            if not hmac.compare_digest(authorization, wanted):
                 headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Bearer realm="prosa"')]
                 await send({"type": "http.response.start", "status": 401, "headers": headers})
                 await send({"type": "http.response.body", "body": b"unauthorized\n"})

@@ -135,11 +135,11 @@ def _plain(cell: Cell) -> Value:
 
 def digest_of_rows(rows: Iterator[Row]) -> str:
     """SHA-256 of rows that have no bytes of their own."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for row in rows:
         parts = [row.value, row.problem, *([row.unfit] if row.unfit else ())]
-        found.update(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
-    return found.hexdigest()
+        hasher.update(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
+    return hasher.hexdigest()
 
 
 BatchState: TypeAlias = Literal["open", "done", "stopped", "cancelled"]
@@ -255,10 +255,10 @@ class RowResult(Struct, frozen=True):
     def as_dict(self) -> dict[str, Value]:
         """As results and failures are written, a line each."""
         if self.kind is None:
-            said: dict[str, Value] = {"output": self.output, "cost": self.cost, "calls": self.calls}
-            return {"row": self.row, "id": self.id, **said, "seconds": round(self.seconds, 3)}
-        said = {"kind": self.kind, "error": self.error, "calls": self.calls, "cost": self.cost}
-        return {"row": self.row, "id": self.id, **said, "attempts": self.attempts}
+            fields: dict[str, Value] = {"output": self.output, "cost": self.cost, "calls": self.calls}
+            return {"row": self.row, "id": self.id, **fields, "seconds": round(self.seconds, 3)}
+        fields = {"kind": self.kind, "error": self.error, "calls": self.calls, "cost": self.cost}
+        return {"row": self.row, "id": self.id, **fields, "attempts": self.attempts}
 
 
 class BatchCounts(Struct, frozen=True):

@@ -254,8 +254,8 @@ def _first_tokens(request: ModelRequest, models: Models) -> tuple[int, bool]:
 
 
 def _counted(text: str, model_name: str, models: Models | None) -> tuple[int, bool]:
-    found = models.tokens(model_name, text) if models is not None else None
-    return (round(len(text.encode("utf-8", "surrogatepass")) / 3.7), False) if found is None else found
+    count = models.tokens(model_name, text) if models is not None else None
+    return (round(len(text.encode("utf-8", "surrogatepass")) / 3.7), False) if count is None else count
 
 
 def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
@@ -349,9 +349,9 @@ class _Bounds(Struct):
             hint = f'`limits: {{output-tokens: N}}`, --max-output-tokens, or models."{program.model_name}".max-output'
             raise _Boundless(f"nothing bounds what {program.model_name} may write in one call: {hint}")
         total = Amount(0, 0, 0, None)
-        for given, times in self._inputs(program, window.output):
-            cost = self._price(program.model_name, given, window.output)
-            total = total.plus(Amount(1, given, window.output, cost), times)
+        for input_tokens, times in self._inputs(program, window.output):
+            cost = self._price(program.model_name, input_tokens, window.output)
+            total = total.plus(Amount(1, input_tokens, window.output, cost), times)
         return total
 
     def window(self, program: Program) -> Window:
@@ -363,9 +363,9 @@ class _Bounds(Struct):
             asked = OUTPUT_UNDER_CAP
         unsaid = self.facts.unsaid.get(name) if asked is None else None
         bounds = {"output-tokens": asked, "the model": able, "its context": context, "its service": unsaid}
-        given = {why: most for why, most in bounds.items() if most is not None}
-        least = min(given, key=lambda why: given[why], default="")
-        return Window(context, given.get(least), least)
+        known_bounds = {why: most for why, most in bounds.items() if most is not None}
+        least = min(known_bounds, key=lambda why: known_bounds[why], default="")
+        return Window(context, known_bounds.get(least), least)
 
     def _inputs(self, program: Program, output: int) -> Iterator[tuple[int, int]]:
         """Yield the most input of each call in turn, and how many calls have it."""
@@ -373,11 +373,11 @@ class _Bounds(Struct):
         first, growth = self._start(program, context), self._growth(program, output)
         iterations = _calls(program)
         for at in range(min(iterations, STEPPED)):
-            given = first + at * growth
-            if context is not None and given >= context:
+            input_tokens = first + at * growth
+            if context is not None and input_tokens >= context:
                 yield context, iterations - at
                 return
-            yield given, 1
+            yield input_tokens, 1
         if iterations > STEPPED:
             yield first + iterations * growth, iterations - STEPPED
 
@@ -419,10 +419,14 @@ class _Bounds(Struct):
             max(costs, default=None),
         )
 
-    def _price(self, model_name: str, given: int, made: int) -> Decimal | None:
-        key = (model_name, given, made)
+    def _price(self, model_name: str, input_tokens: int, made: int) -> Decimal | None:
+        key = (model_name, input_tokens, made)
         if key not in self.prices:
-            ways = (Usage(given, made), Usage(given, made, given), Usage(given, made, 0, given))
+            ways = (
+                Usage(input_tokens, made),
+                Usage(input_tokens, made, input_tokens),
+                Usage(input_tokens, made, 0, input_tokens),
+            )
             costs = [cost for way in ways if (cost := self.facts.price(model_name, way)) is not None]
             self.prices[key] = max(costs, default=None)
         return self.prices[key]
@@ -474,15 +478,15 @@ def _lowest(program: Program, first: ModelRequest | None, facts: EstimateInputs,
     """Return the limit that, set for all programs of the run, lowers the dollars most."""
     if most is None or most.dollars is None:
         return None
-    found: list[Lower] = []
+    lowers: list[Lower] = []
     for name, value in SENSIBLE:
         if (lowered := _with_limit(program, name, value)) is None:
             continue
         bounds = _Bounds(facts, first, lowered)
         dollars = bounds.of(lowered).dollars
         if dollars is not None and dollars < most.dollars:
-            found.append(Lower(name.replace("_", "-"), value, dollars))
-    return min(found, key=lambda lower: lower.dollars, default=None)
+            lowers.append(Lower(name.replace("_", "-"), value, dollars))
+    return min(lowers, key=lambda lower: lower.dollars, default=None)
 
 
 def _with_limit(program: Program, name: str, value: int) -> Program | None:

@@ -85,12 +85,12 @@ class Plan(Struct, frozen=True):
     @property
     def server_tokens(self) -> dict[str, int | None]:
         """The same by MCP server; None for one whose tools are not known before it starts."""
-        found: dict[str, int | None] = {}
+        by_server: dict[str, int | None] = {}
         for tool in self.tools:
             if tool.server is not None:
-                before = found.get(tool.server, 0)
-                found[tool.server] = None if tool.tokens is None or before is None else before + tool.tokens
-        return found
+                before = by_server.get(tool.server, 0)
+                by_server[tool.server] = None if tool.tokens is None or before is None else before + tool.tokens
+        return by_server
 
     def as_dict(self) -> dict[str, Plain]:
         """Return plain data for ``--format json``."""

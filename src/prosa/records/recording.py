@@ -129,20 +129,20 @@ class Recording(Struct, frozen=True):
 _UNSAFE = regex(r"[^\w.@-]+")
 
 
-def recording_name(program: str, given: str, take: int = 1) -> str:
+def recording_name(program: str, digest: str, take: int = 1) -> str:
     """Return the name of the file for a program and the digest of its input, without a suffix. ``take`` distinguishes
     several recordings of the same input."""
     stem = _UNSAFE.sub("-", program).strip("-.")[:80] or "program"
-    return f"{stem}-{given[:8]}" + (f"-{take}" if take > 1 else "")
+    return f"{stem}-{digest[:8]}" + (f"-{take}" if take > 1 else "")
 
 
-def given_digest(program: Program, given: Value) -> str:
+def given_digest(program: Program, input_value: Value) -> str:
     """Return the digest of what a run is given: its input, and the conversation of a chat."""
-    said = [_message(message) for message in program.conversation]
+    messages = [_message(message) for message in program.conversation]
     try:
-        whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
+        whole = json.dumps({"input": input_value, "messages": messages}, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        whole = repr(given)  # no JSON: the run will say so
+        whole = repr(input_value)  # no JSON: the run will say so
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -165,8 +165,8 @@ def request_data(request: ModelRequest) -> Request:
 
 
 def _message(message: Message) -> SentObject:
-    said = structs.asdict(message) | {"tool_calls": [structs.asdict(call) for call in message.tool_calls] or None}
-    return {name: value for name, value in said.items() if value is not None and name != "opaque"}
+    fields = structs.asdict(message) | {"tool_calls": [structs.asdict(call) for call in message.tool_calls] or None}
+    return {name: value for name, value in fields.items() if value is not None and name != "opaque"}
 
 
 def _object(value: Mapping[str, Plain]) -> dict[str, Value]:
@@ -380,17 +380,17 @@ def _tools(call: RecordedReply) -> Iterator[tuple[SentTool, tuple[str, ...]]]:
 
 def _answer(reply: ModelReply, files: _Files) -> trace.WrittenReply:
     usage, names = reply.usage, ("content", "finish", "refusal", "service", "drops_repeats")
-    said = {name: getattr(reply, name) for name in names}
-    said["tool_calls"] = [structs.asdict(call) for call in reply.tool_calls]
+    fields = {name: getattr(reply, name) for name in names}
+    fields["tool_calls"] = [structs.asdict(call) for call in reply.tool_calls]
     tokens = trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
-    return files.part(trace.WrittenReply, said, usage=tokens, model=reply.model_name)
+    return files.part(trace.WrittenReply, fields, usage=tokens, model=reply.model_name)
 
 
 def _tool_block(call: RecordedResult, files: _Files) -> trace.ToolBlock:
     result = None if call.result is None else files.part(trace.WrittenResult, structs.asdict(call.result))
-    given = {"arguments": dict(call.arguments)}
+    fields = {"arguments": dict(call.arguments)}
     error = files.error(call.error)
-    return files.part(trace.ToolBlock, given, tool=call.tool, kind=call.kind, result=result, error=error)
+    return files.part(trace.ToolBlock, fields, tool=call.tool, kind=call.kind, result=result, error=error)
 
 
 _VALUES = frozenset(("parameters", "schema", "arguments"))
@@ -481,11 +481,11 @@ def read_recording(source: SourceText, read: trace.Read) -> Recording:
     if not _is_untouched(footer, body.of(text)):
         message = f"{path} was edited after it was recorded: its hash does not match its body"
         raise CassetteProblem(message, hint="restore it or record it again; if the edit was meant: prosa fmt --rehash")
-    found = trace.read_trace(text, body)
-    if found.faults:
-        raise _fault(source, found.faults[0])
+    parsed = trace.read_trace(text, body)
+    if parsed.faults:
+        raise _fault(source, parsed.faults[0])
     try:
-        return _recording(footer, {block.path: block.content for block in found.blocks}, read)
+        return _recording(footer, {block.path: block.content for block in parsed.blocks}, read)
     except trace.Unreadable as error:
         raise CassetteProblem(f"{path}: {error}", hint="restore the file, or record the run again") from None
     except (ValueError, KeyError) as error:
@@ -564,10 +564,10 @@ def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content],
 
 
 def _named(index: Mapping[str, Value], name: str) -> str:
-    found = index[name]
-    if not isinstance(found, str):
+    entry = index[name]
+    if not isinstance(entry, str):
         raise ValueError(f"`index.{name}` of the footer is no text")
-    return found
+    return entry
 
 
 def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:

@@ -104,15 +104,15 @@ def _value(value: _Part, mark: Mark) -> _Part:
 def _text(text: str, mark: Mark) -> str:
     """Return the text without secrets. One that is JSON is looked at as what it says, too: a secret may be escaped in
     it."""
-    found = mark(text)
-    if found[:1] not in ("{", "[", '"') or "\\" not in found:
-        return found
+    marked_text = mark(text)
+    if marked_text[:1] not in ("{", "[", '"') or "\\" not in marked_text:
+        return marked_text
     try:
-        value: Value = json.loads(found)
+        value: Value = json.loads(marked_text)
     except (ValueError, RecursionError):
-        return found
+        return marked_text
     inside = _value(value, mark)
-    return found if inside == value else json.dumps(inside, ensure_ascii=False)
+    return marked_text if inside == value else json.dumps(inside, ensure_ascii=False)
 
 
 def agree(recorded: Plain, now: Plain) -> bool:
@@ -286,8 +286,8 @@ class Player(Struct):
             message = f"{self.name} has no result of tool call {step.path} (`{step.tool}`)"
             return ReplayDrift(message, step.path, hint=RECORD_AGAIN)
         was: dict[str, Plain] = {"tool": call.tool, "arguments": call.arguments}
-        found = first_difference(was, {"tool": step.tool, "arguments": step.arguments})
-        return found.error(step.path, self.name, "tool call") if found else None
+        difference = first_difference(was, {"tool": step.tool, "arguments": step.arguments})
+        return difference.error(step.path, self.name, "tool call") if difference else None
 
     def unused(self) -> list[str]:
         """Return the recorded calls that were not used, in the order of their paths."""
@@ -298,8 +298,8 @@ class Player(Struct):
         was, seen = self._weighed(call.request), self._weighed(now)
         if was["model"] == self.recording.default_model and seen["model"] == self.default_model:
             seen["model"] = was["model"]
-        found = first_difference(was, seen)
-        return None if found is None else found.error(path, self.name, "call", self._more(path, now))
+        difference = first_difference(was, seen)
+        return None if difference is None else difference.error(path, self.name, "call", self._more(path, now))
 
     def _weighed(self, request: Request) -> dict[str, Plain]:
         """Return what counts of a request."""
@@ -325,12 +325,14 @@ class Player(Struct):
         if best is None:
             return ReplayDrift(f"{message}: it has none at all", path, hint=RECORD_AGAIN)
         at, call = best
-        found = first_difference(self._weighed(call.request), self._weighed(now))
-        if found is None:
+        difference = first_difference(self._weighed(call.request), self._weighed(now))
+        if difference is None:
             return ReplayDrift(f"{message}; the same is recorded as call {at}", path, nearest=at, hint=RECORD_AGAIN)
-        message += f"; the nearest is {at}, which differs at {found.words}"
+        message += f"; the nearest is {at}, which differs at {difference.words}"
         message += f" ({_REDACTED})" if self.recording.redacted else ""
-        return ReplayDrift(message, path, found.pointer, found.recorded, found.now, nearest=at, hint=RECORD_AGAIN)
+        return ReplayDrift(
+            message, path, difference.pointer, difference.recorded, difference.now, nearest=at, hint=RECORD_AGAIN
+        )
 
     def _ordered(self) -> list[tuple[str, RecordedReply]]:
         return sorted(self.recording.replies.items(), key=lambda entry: path_key(entry[0]))
@@ -387,10 +389,10 @@ class Difference(Struct, frozen=True):
 
 def first_difference(recorded: Plain, now: Plain) -> Difference | None:
     """Return the first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
-    found = _differing(recorded, now, ())
-    if found is None:
+    difference = _differing(recorded, now, ())
+    if difference is None:
         return None
-    at, was, then = found
+    at, was, then = difference
     return Difference(
         format_pointer(at),
         None if isinstance(was, _Nothing) else was,
@@ -500,13 +502,13 @@ class RecordedServers(Struct, frozen=True):
     def _tools(self, server: str) -> list[ServerTool]:
         """Return the tools of a server in its own order: those of the first program that was offered any."""
         for _, call in sorted(self.recording.replies.items(), key=lambda entry: path_key(entry[0])):
-            found = [
+            tools = [
                 ServerTool(server, origin[2], tool["description"], tool["parameters"])
                 for tool, origin in zip(call.request["tools"], call.origins, strict=False)
                 if origin[:2] == ("mcp", server) and len(origin) == 3
             ]
-            if found:
-                return found
+            if tools:
+                return tools
         return []
 
 

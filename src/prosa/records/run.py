@@ -186,10 +186,10 @@ def _differences(one: CallRecord, other: CallRecord) -> Iterator[Difference]:
         yield "answer"
 
 
-def only(found: Sequence[RunRecord], name: str) -> RunRecord:
+def only(records: Sequence[RunRecord], name: str) -> RunRecord:
     """Return the run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
-    if not found:
+    if not records:
         raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
-    if len(found) > 1 and len({record.batch for record in found}) > 1:
-        raise NotResumed(f"several runs start with {name}: {', '.join(record.id for record in found)}")
-    return found[0]
+    if len(records) > 1 and len({record.batch for record in records}) > 1:
+        raise NotResumed(f"several runs start with {name}: {', '.join(record.id for record in records)}")
+    return records[0]

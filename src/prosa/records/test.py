@@ -165,12 +165,12 @@ def heads_json(heads: Sequence[SuiteHead]) -> str:
 
 def heads_of(record: TestRecord) -> tuple[SuiteHead, ...]:
     """Return what a test tried. Raises `msgspec.DecodeError` for what no store of ours ever wrote."""
-    found = decode(record.heads, type=tuple[SuiteHead, ...])
+    heads = decode(record.heads, type=tuple[SuiteHead, ...])
     return tuple(
         replace(
             head, cases=tuple(replace(case, expect=MISSING) if case.expect is None else case for case in head.cases)
         )
-        for head in found
+        for head in heads
     )
 
 
@@ -194,18 +194,18 @@ def stored_attempt(attempt: Attempt, *, full: bool = False) -> tuple[str, str | 
 
 def _files(files: Sequence[OutputFile], most: int) -> tuple[OutputFile, ...]:
     """Return files with the content of those that fit together."""
-    found = list[OutputFile]()
+    output_files = list[OutputFile]()
     for file in files:
         size = len(file.diff) + len(file.content)
         if size > most:
-            found.append(replace(file, diff="", content=b""))
+            output_files.append(replace(file, diff="", content=b""))
             continue
         most -= size
-        found.append(file)
-    return tuple(found)
+        output_files.append(file)
+    return tuple(output_files)
 
 
 def attempt_of(row: AttemptRow) -> Attempt:
     """Return an attempt as it is kept. Raises `msgspec.DecodeError` for what no store of ours ever wrote."""
-    found = decode(row.told, type=Attempt)
-    return found if row.steps is None else replace(found, steps=decode(row.steps, type=tuple[Step, ...]))
+    attempt = decode(row.told, type=Attempt)
+    return attempt if row.steps is None else replace(attempt, steps=decode(row.steps, type=tuple[Step, ...]))

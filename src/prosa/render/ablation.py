@@ -12,12 +12,12 @@ from prosa.render.tests import basis_words, difference_words, wrapped
 _VERDICTS = {"better": "better with it", "worse": "worse with it"}
 
 
-def ablation_text(found: AblationResult) -> str:
+def ablation_text(result: AblationResult) -> str:
     """Return sections by what their absence does, for people."""
-    lines = [*wrapped(f"sections of {safe(found.path)}, about {found.tokens:,} tokens, by what their absence does")]
-    for section in found.sections:
+    lines = [*wrapped(f"sections of {safe(result.path)}, about {result.tokens:,} tokens, by what their absence does")]
+    for section in result.sections:
         lines += (part for line in _section(section) for part in wrapped(line))
-    for note in found.notes:
+    for note in result.notes:
         lines += wrapped(f"  note: {safe(note)}")
     return "\n".join(lines)
 
@@ -31,11 +31,11 @@ def _section(effect: SectionEffect) -> Iterator[str]:
     yield f"    about {effect.tokens:,} tokens{measured}; {basis_words(effect.compared)}"
 
 
-def ablation_json(found: AblationResult) -> dict[str, Value]:
+def ablation_json(result: AblationResult) -> dict[str, Value]:
     """Return it as data."""
     return {
-        "path": found.path,
-        "tokens": found.tokens,
+        "path": result.path,
+        "tokens": result.tokens,
         "sections": [
             {
                 "section": section.title,
@@ -46,7 +46,7 @@ def ablation_json(found: AblationResult) -> dict[str, Value]:
                 "p": section.compared.comparison.p,
                 "p_adjusted": section.compared.comparison.p_adjusted,
             }
-            for section in found.sections
+            for section in result.sections
         ],
-        "notes": list(found.notes),
+        "notes": list(result.notes),
     }

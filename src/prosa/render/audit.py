@@ -31,12 +31,12 @@ def audit_text(audit: Audit) -> str:
 
 def audit_total(audit: Audit) -> str:
     """Return the last line: what was found, of how much, and what it cost."""
-    found = len(audit.findings)
-    words = [f"{count_words(found, 'vacuous finding')}" if found else "nothing vacuous"]
+    count = len(audit.findings)
+    words = [f"{count_words(count, 'vacuous finding')}" if count else "nothing vacuous"]
     words.append(count_words(len(audit.cases), "case"))
     words += [count_words(len(audit.mutants), "mutant")] if audit.mutants else []
     words.append("cost unknown" if audit.cost is None else dollars(audit.cost))
-    return f"{'failed' if found else 'passed'}: {' · '.join(words)}"
+    return f"{'failed' if count else 'passed'}: {' · '.join(words)}"
 
 
 def _found(audit: Audit) -> list[str]:
@@ -44,15 +44,15 @@ def _found(audit: Audit) -> list[str]:
     paths = [*(case.path for case in audit.cases), *(finding.path for finding in audit.findings)]
     for path in dict.fromkeys(paths):
         lines.append(safe(path))
-        found = [finding for finding in audit.findings if finding.path == path]
-        for finding in found:
+        findings = [finding for finding in audit.findings if finding.path == path]
+        for finding in findings:
             about = f"{short_name(finding.case, MAX_NAME)}: " if finding.case else ""
             lines += wrapped(f"  ✗ {about}{safe(finding.message)}")
-        flagged = {finding.case for finding in found}
+        flagged = {finding.case for finding in findings}
         for case in audit.cases:
             if case.path == path and case.passes_without and case.id not in flagged:
                 lines += wrapped(f"  ~ {short_name(case.id, MAX_NAME)}: passes without the subject")
-        if not found:
+        if not findings:
             lines.append("  ✓ every case can fail")
     return lines
 

@@ -122,17 +122,17 @@ def status_lines(status: BatchStatus) -> list[str]:
     return lines + ([f"  stopped  {batch.reason}"] if batch.reason else [])
 
 
-def list_lines(found: Sequence[BatchStatus]) -> list[str]:
+def list_lines(statuses: Sequence[BatchStatus]) -> list[str]:
     """Return all batches, a line each."""
-    if not found:
+    if not statuses:
         return ["no batches yet: prosa batch PROGRAM --rows FILE starts one"]
-    width = max(len(status.batch.name) for status in found)
+    width = max(len(status.batch.name) for status in statuses)
     return [
         f"{status.batch.name:{width}}  {'running' if status.running else status.batch.state:9}"
         f"  {status.counts.done + status.counts.failures:,}/{max(status.batch.total, 0):,}"
         + (f"  {status.counts.failures:,} failed" if status.counts.failures else "")
         + (f"  {cost}" if (cost := _cost(status.counts)) else "")
-        for status in found
+        for status in statuses
     ]
 
 

@@ -208,26 +208,26 @@ def _together(runs: Sequence[_Run], case: CaseReport) -> dict[str, Plain]:
     more: dict[str, Plain] = {"not_measured": unmeasured} if unmeasured else {}
     if len(runs) == 1 and len(case.attempts) == 1:
         return _grading(runs[0])
-    found = [
+    checks = [
         {**expectation, "text": f"{expectation['text']} (run {run.number})"}
         for run in runs
         for expectation in run.expectations
     ]
-    passed = sum(expectation["passed"] is True for expectation in found)
-    summary: dict[str, Plain] = {"passed": passed, "failed": len(found) - passed, "total": len(found)}
+    passed = sum(expectation["passed"] is True for expectation in checks)
+    summary: dict[str, Plain] = {"passed": passed, "failed": len(checks) - passed, "total": len(checks)}
     if runs:
         summary["pass_rate"] = round(sum(run.attempt.passed for run in runs) / len(runs), PLACES)
-    return {"expectations": found, "assertion_results": found, "summary": summary, **more}
+    return {"expectations": checks, "assertion_results": checks, "summary": summary, **more}
 
 
 def _timing(attempts: Sequence[Attempt]) -> dict[str, Plain]:
     """Return `timing.json`: the mean of attempts. What is not known is left out, which both tools can read."""
     tokens, seconds = _mean(attempt.facts.tokens for attempt in attempts), _mean(map(_seconds, attempts))
-    found: dict[str, Plain] = {} if tokens is None else {"total_tokens": round(tokens)}
+    timing: dict[str, Plain] = {} if tokens is None else {"total_tokens": round(tokens)}
     if seconds is not None:
-        found["duration_ms"] = round(seconds * 1000)
-        found["total_duration_seconds"] = found["executor_duration_seconds"] = round(seconds, 3)
-    return found
+        timing["duration_ms"] = round(seconds * 1000)
+        timing["total_duration_seconds"] = timing["executor_duration_seconds"] = round(seconds, 3)
+    return timing
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -265,11 +265,11 @@ RAN = "the run ends as expected"
 
 def _asked(case: Case) -> list[str]:
     """Return what is expected in a case, in words."""
-    found = [RAN] if case.run is not None else []
-    found += [] if isinstance(case.expect, Missing) else [AS_EXPECTED]
-    found += [assertion.name for assertion in case.assertions]
-    found += [expected.name for expected in case.workspace]
-    return [*found, *dict.fromkeys(case.grade)]
+    expectations = [RAN] if case.run is not None else []
+    expectations += [] if isinstance(case.expect, Missing) else [AS_EXPECTED]
+    expectations += [assertion.name for assertion in case.assertions]
+    expectations += [expected.name for expected in case.workspace]
+    return [*expectations, *dict.fromkeys(case.grade)]
 
 
 def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Plain]]:
@@ -298,9 +298,9 @@ def _expectations(case: Case, attempt: Attempt) -> Iterator[Mapping[str, Plain]]
 
 def _taken(failures: list[Failure], belongs: Callable[[Failure], bool]) -> list[Failure]:
     """Take the failures that belong to one expectation out of a list."""
-    found = [failure for failure in failures if belongs(failure)]
-    failures[:] = [failure for failure in failures if failure not in found]
-    return found
+    taken = [failure for failure in failures if belongs(failure)]
+    failures[:] = [failure for failure in failures if failure not in taken]
+    return taken
 
 
 def _is_of(name: str, failure: Failure) -> bool:
@@ -343,8 +343,8 @@ def _benchmark_object(
     benchmark: _Benchmark, shown: ShownTest, runs: Sequence[Plain], notes: Sequence[str]
 ) -> dict[str, Plain]:
     summary = {name: _summary(suite) for name, suite in benchmark.sides}
-    found: dict[str, Plain] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
-    found["run_summary"] = summary
+    fields: dict[str, Plain] = {"metadata": _metadata(benchmark, shown), "runs": list(runs)}
+    fields["run_summary"] = summary
     if len(summary) > 1:
         first, second = summary.values()
         values = {
@@ -353,18 +353,18 @@ def _benchmark_object(
             if key in first and key in second
         }
         delta = {key: _SIGNED[key].format(value) for key, value in values.items()}
-        found["run_summary"] = {**summary, "delta": delta}
-        found["delta_values"] = values
+        fields["run_summary"] = {**summary, "delta": delta}
+        fields["delta_values"] = values
     if benchmark.compared is not None:
         comparison = benchmark.compared.comparison
         rates = [side.rate for side in benchmark.compared.sides]
-        found["prosa"] = {
+        fields["prosa"] = {
             "verdict": comparison.verdict,
             "rates": rates,
             "p": comparison.p,
             "p_adjusted": comparison.p_adjusted,
         }
-    return found | {"notes": [*notes, *_about(benchmark, summary)]}
+    return fields | {"notes": [*notes, *_about(benchmark, summary)]}
 
 
 _SIGNED = {"pass_rate": "{:+.2f}", "time_seconds": "{:+.1f}", "tokens": "{:+.0f}"}
@@ -397,18 +397,18 @@ def _summary(suite: SuiteReport) -> dict[str, dict[str, float]]:
         "time_seconds": [_seconds(attempt) for attempt in attempts],
         "tokens": [attempt.facts.tokens for attempt in attempts],
     }
-    return {key: _spread(found) for key, value in values.items() if (found := _known(value))}
+    return {key: _spread(numbers) for key, value in values.items() if (numbers := _known(value))}
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
-    found = [value for value in values if value is not None]
-    return found if len(found) == len(values) else []
+    numbers = [value for value in values if value is not None]
+    return numbers if len(numbers) == len(values) else []
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
     deviation = stdev(values) if len(values) > 1 else 0.0
-    found = {"mean": fsum(values) / len(values), "stddev": deviation, "min": min(values), "max": max(values)}
-    return {key: round(statistic, PLACES) for key, statistic in found.items()}
+    figures = {"mean": fsum(values) / len(values), "stddev": deviation, "min": min(values), "max": max(values)}
+    return {key: round(statistic, PLACES) for key, statistic in figures.items()}
 
 
 def _notes(case: CaseReport, configuration: str) -> Iterator[str]:
@@ -458,7 +458,7 @@ _DEVICE = regex(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
 def file_names(names: Sequence[str], *, dots: bool = False) -> list[str]:
     """Return a file name for each name, in their order: letters and digits of any script in lower case, the rest as
     `-`. With ``dots`` they are file names already: their case, dots and `_` stay."""
-    found: list[str] = []
+    unique_names: list[str] = []
     taken: set[str] = set()
     last: dict[str, int] = {}
     for name in names:
@@ -470,8 +470,8 @@ def file_names(names: Sequence[str], *, dots: bool = False) -> list[str]:
             chosen = f"{stem}-{number}{suffix}"
         last[safe] = number
         taken.add(chosen.casefold())
-        found.append(chosen)
-    return found
+        unique_names.append(chosen)
+    return unique_names
 
 
 def _safe(name: str, *, dots: bool) -> str:

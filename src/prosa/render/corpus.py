@@ -80,48 +80,49 @@ MAX_NAMES = 12
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
-def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable[[str], str]) -> str:
+def render_statistics(statistics: Statistics, root: str, now_ns: int, shown: Callable[[str], str]) -> str:
     """Return a tree: documents by dialect, edges by notation, by rel and by state, the most linked documents."""
+    counts = ((statistics.documents, "document"), (statistics.sections, "section"), (statistics.words, "word"))
     head = [
         safe(root),
-        f"  {_many(found.documents, 'document')}, {_many(found.sections, 'section')}, {_many(found.words, 'word')}",
-        f"  index: {_size(found.size)}, {_age(found.changed_ns, now_ns)}",
+        f"  {', '.join(_many(count, noun) for count, noun in counts)}",
+        f"  index: {_size(statistics.size)}, {_age(statistics.changed_ns, now_ns)}",
     ]
     groups = [
-        ("documents", found.dialects),
-        ("edges by origin", found.origins),
-        ("edges by rel", _few({name or "(none)": count for name, count in found.rels.items()})),
-        ("edges by state", found.states),
-        ("vectors", {"sections and documents": found.embeddings} if found.embeddings else {}),
-        ("orphans", {"documents that no other points at": found.orphans} if found.orphans else {}),
-        ("most linked", {shown(linked.node.path): linked.count for linked in found.linked}),
+        ("documents", statistics.dialects),
+        ("edges by origin", statistics.origins),
+        ("edges by rel", _few({name or "(none)": count for name, count in statistics.rels.items()})),
+        ("edges by state", statistics.states),
+        ("vectors", {"sections and documents": statistics.embeddings} if statistics.embeddings else {}),
+        ("orphans", {"documents that no other points at": statistics.orphans} if statistics.orphans else {}),
+        ("most linked", {shown(linked.node.path): linked.count for linked in statistics.linked}),
     ]
     blocks = [_block(name, counts) for name, counts in groups if counts]
     return "\n".join([*head, *(line for block in blocks for line in ("", *block))])
 
 
-def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> dict[str, Value]:
+def statistics_object(statistics: Statistics, root: str, index: str, now_ns: int) -> dict[str, Value]:
     """Return the same as plain data. ``age`` is the seconds since the index changed, null where it never did."""
     return {
         "root": root,
         "index": index,
-        "size": found.size,
-        "age": round((now_ns - found.changed_ns) / 1e9, 3) if found.changed_ns else None,
-        "documents": found.documents,
-        "sections": found.sections,
-        "words": found.words,
-        "embeddings": found.embeddings,
-        "dialects": dict(found.dialects),
+        "size": statistics.size,
+        "age": round((now_ns - statistics.changed_ns) / 1e9, 3) if statistics.changed_ns else None,
+        "documents": statistics.documents,
+        "sections": statistics.sections,
+        "words": statistics.words,
+        "embeddings": statistics.embeddings,
+        "dialects": dict(statistics.dialects),
         "edges": {
-            "total": found.edges,
-            "origin": dict(found.origins),
-            "rel": {name: count for name, count in found.rels.items() if name},
-            "state": dict(found.states),
+            "total": statistics.edges,
+            "origin": dict(statistics.origins),
+            "rel": {name: count for name, count in statistics.rels.items() if name},
+            "state": dict(statistics.states),
         },
-        "orphans": found.orphans,
+        "orphans": statistics.orphans,
         "most_linked": [
             {"id": linked.node.id, "path": linked.node.path, "title": linked.node.title, "count": linked.count}
-            for linked in found.linked
+            for linked in statistics.linked
         ],
     }
 

@@ -32,14 +32,14 @@ def render_sarif(
     """Return one run with its rules and results. Columns count UTF-16 units, the default of SARIF. Rules link to their
     pages below the address of the ``documentation``, if that is known. Under a baseline, ``known`` are the findings in
     it: unchanged and suppressed results, while the others are new."""
-    found = (*diagnostics, *(known or ()))
-    names = sorted({diagnostic.rule for diagnostic in found}, key=lambda name: rule_named(name).code)
+    listed = (*diagnostics, *(known or ()))
+    names = sorted({diagnostic.rule for diagnostic in listed}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
     about = {"informationUri": documentation} if documentation else {}
     driver: dict[str, Plain] = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
-    ids = fingerprints(found)
-    results = [_result(diagnostic, places[diagnostic.rule], name) for diagnostic, name in zip(found, ids, strict=True)]
+    ids = fingerprints(listed)
+    results = [_result(diagnostic, places[diagnostic.rule], name) for diagnostic, name in zip(listed, ids, strict=True)]
     if known is not None:
         results = [_compared(result, at < len(diagnostics)) for at, result in enumerate(results)]
     run: dict[str, Plain] = {
@@ -202,9 +202,9 @@ def _azure_command(diagnostic: Diagnostic) -> str:
         "columnnumber": str(diagnostic.start.column),
         "code": diagnostic.code,
     }
-    said = "".join(f"{name}={_azure_escaped(value)};" for name, value in properties.items())
+    attributes = "".join(f"{name}={_azure_escaped(value)};" for name, value in properties.items())
     text = " ".join(safe(line) for line in (diagnostic.message, *diagnostic.notes))
-    return f"##vso[task.logissue {said}]{text} [{diagnostic.rule}]"
+    return f"##vso[task.logissue {attributes}]{text} [{diagnostic.rule}]"
 
 
 def _azure_escaped(text: str) -> str:
@@ -227,7 +227,7 @@ def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -
 
 def _object(diagnostic: Diagnostic, documentation: str) -> dict[str, Plain]:
     address = page_address(diagnostic.rule, documentation)
-    found: dict[str, Plain] = {
+    fields: dict[str, Plain] = {
         "message": "\n".join((diagnostic.message, *diagnostic.notes)),
         "location": _rdjson_location(diagnostic.source, diagnostic.span),
         "severity": _RDJSON_SEVERITIES[diagnostic.severity],
@@ -235,15 +235,15 @@ def _object(diagnostic: Diagnostic, documentation: str) -> dict[str, Plain]:
         "code": {"value": f"{diagnostic.code} {diagnostic.rule}", **({"url": address} if address else {})},
     }
     if diagnostic.fix is not None and diagnostic.fix.applicability is Applicability.SAFE:
-        found["suggestions"] = [
+        fields["suggestions"] = [
             {"range": _range(diagnostic.source, edit.span), "text": edit.replacement} for edit in diagnostic.fix.edits
         ]
     if diagnostic.annotations:
-        found["related_locations"] = [
+        fields["related_locations"] = [
             {"message": note.message, "location": _rdjson_location(note.source or diagnostic.source, note.span)}
             for note in dict.fromkeys(diagnostic.annotations)
         ]
-    return found
+    return fields
 
 
 def _rdjson_location(source: SourceText, span: Span) -> dict[str, Plain]:
@@ -271,13 +271,13 @@ _CHECKSTYLE_SEVERITIES = {
 def render_checkstyle(diagnostics: Sequence[Diagnostic]) -> str:
     """Return the report: a `file` for each document with findings."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<checkstyle version="4.3">']
-    for path, found in groupby(sorted(diagnostics, key=attrgetter("path")), key=attrgetter("path")):
-        lines += [f"  <file name={attribute(path)}>", *_errors(found), "  </file>"]
+    for path, group in groupby(sorted(diagnostics, key=attrgetter("path")), key=attrgetter("path")):
+        lines += [f"  <file name={attribute(path)}>", *_errors(group), "  </file>"]
     return "\n".join((*lines, "</checkstyle>"))
 
 
-def _errors(found: Iterator[Diagnostic]) -> Iterator[str]:
-    for diagnostic in found:
+def _errors(diagnostics: Iterator[Diagnostic]) -> Iterator[str]:
+    for diagnostic in diagnostics:
         line, column = diagnostic.start
         place = f'line="{line}" column="{column}" severity="{_CHECKSTYLE_SEVERITIES[diagnostic.severity]}"'
         message, source = attribute(diagnostic.message), attribute(f"prosa.{diagnostic.rule}")
@@ -293,19 +293,19 @@ def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str
     for diagnostic in diagnostics:
         by_path.setdefault(diagnostic.path, []).append(diagnostic)
     failures = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
-    tests = sum(len(found) or 1 for found in by_path.values())
+    tests = sum(len(problems) or 1 for problems in by_path.values())
     head = f'<testsuites name="prosa check" tests="{tests}" failures="{failures}" errors="0">'
-    lines = [line for path, found in by_path.items() for line in _suite(path, found)]
+    lines = [line for path, problems in by_path.items() for line in _suite(path, problems)]
     return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuites>"))
 
 
-def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
-    failures = sum(diagnostic.severity is Severity.ERROR for diagnostic in found)
+def _suite(path: str, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
+    failures = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
     name = attribute(path)
-    yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
-    if not found:
+    yield f'  <testsuite name={name} tests="{len(diagnostics) or 1}" failures="{failures}" errors="0">'
+    if not diagnostics:
         yield f'    <testcase name="check" classname={name}/>'
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         yield from _case(diagnostic, name)
     yield "  </testsuite>"
 
@@ -343,8 +343,8 @@ _MARKUP = regex(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 def render_markdown(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """Return the summary of a check of so many documents."""
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    said = ", ".join(_count(counts[severity], severity.value) for severity in Severity if counts[severity])
-    head = f"### Prosa: {said or 'nothing found'} in {_count(files, 'document')}"
+    counted = ", ".join(_count(counts[severity], severity.value) for severity in Severity if counts[severity])
+    head = f"### Prosa: {counted or 'nothing found'} in {_count(files, 'document')}"
     if not diagnostics:
         return head
     worst = sorted(diagnostics, key=lambda diagnostic: _ORDER.index(diagnostic.severity))[:MOST]
@@ -372,13 +372,13 @@ def _count(number: int, word: str) -> str:
 def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """SHA-256 in hex for each diagnostic, in their order."""
     seen: Counter[tuple[str, ...]] = Counter()
-    found: list[str] = []
+    digests: list[str] = []
     for diagnostic in diagnostics:
         parts = (diagnostic.path, diagnostic.rule, diagnostic.message, _line(diagnostic))
         seen[parts] += 1
         text = "\0".join((*parts, str(seen[parts])))
-        found.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
-    return found
+        digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    return digests
 
 
 def _line(diagnostic: Diagnostic) -> str:

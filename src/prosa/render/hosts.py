@@ -70,7 +70,7 @@ def host_object(view: HostView, *, texts: bool = True) -> dict[str, Value]:
 
 
 def _file(file: HostFile, *, texts: bool) -> dict[str, Value]:
-    found: dict[str, Value] = {
+    fields: dict[str, Value] = {
         "path": file.path,
         "kind": file.kind,
         "loaded": file.loaded,
@@ -78,4 +78,4 @@ def _file(file: HostFile, *, texts: bool) -> dict[str, Value]:
         "imported_by": file.imported_by or None,
         "cut": file.cut,
     }
-    return found | ({"text": file.text} if texts else {})
+    return fields | ({"text": file.text} if texts else {})

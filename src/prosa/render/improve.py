@@ -22,8 +22,8 @@ def improvement_lines(record: Improvement, comparison: Comparison | None = None)
     yield f"  {len(record.search)} search cases, {held} held out: {looked}"
     yield from (f"  {_mark(record, candidate)} {candidate_words(candidate)}" for candidate in record.candidates)
     if record.look is not None:
-        found = "" if comparison is None else f"{difference_words(comparison)}, "
-        yield f"  held out: {found}{level_words(record)}"
+        difference = "" if comparison is None else f"{difference_words(comparison)}, "
+        yield f"  held out: {difference}{level_words(record)}"
     cost = "at an unknown cost" if record.cost is None else f"for {dollars(record.cost)}"
     yield f"  {decision_words(record)}, {cost}"
 

@@ -180,12 +180,12 @@ def _type(schema: Value, references: References, depth: int = 0) -> str:
     if not isinstance(schema, dict):
         return "anything"
     parts = list(merged(schema, references))
-    found = first(parts, "type")
-    if found == "array" and depth < MAX_DEPTH and isinstance(items := first(parts, "items"), dict):
+    written_type = first(parts, "type")
+    if written_type == "array" and depth < MAX_DEPTH and isinstance(items := first(parts, "items"), dict):
         return f"array of {_type(items, references, depth + 1)}"
-    if found is None:
+    if written_type is None:
         return " or ".join(accepted_types(schema, references)) or "anything"
-    return " or ".join(str(option) for option in found) if isinstance(found, list) else str(found)
+    return " or ".join(str(option) for option in written_type) if isinstance(written_type, list) else str(written_type)
 
 
 def _server(server: shapes.Server) -> str:
@@ -206,11 +206,13 @@ def _script(script: shapes.ScriptBlock, states: Mapping[str | None, str]) -> str
     data = script["data"]
     if not isinstance(data, dict):
         return f"{script['address']}, line {script['line']}: cannot be read"
-    said = [str(data[name]) for name in ("provider", "model-name", "interactive-type", "output-format") if name in data]
+    details = [
+        str(data[name]) for name in ("provider", "model-name", "interactive-type", "output-format") if name in data
+    ]
     if data.get("auto-run") is True:
-        said.append("auto-run")
-    said.append(f"result {states[script['script-id']]}" if script["script-id"] in states else "no result")
-    return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
+        details.append("auto-run")
+    details.append(f"result {states[script['script-id']]}" if script["script-id"] in states else "no result")
+    return f"{script['address']}, line {script['line']} ({', '.join(details)}): {data.get('prompt', '')}"
 
 
 def _relationship(entry: shapes.FootnoteRelationship) -> str:
@@ -219,8 +221,10 @@ def _relationship(entry: shapes.FootnoteRelationship) -> str:
     more = [str(data["rel-strength"])] if "rel-strength" in data else []
     more += ["both ways"] if data.get("bi-directional") is True else []
     more += [] if entry["referenced_at"] else ["nothing refers to it"]
-    said = f" ({', '.join(more)})" if more else ""
-    return f"[^{entry['ref']}], line {entry['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
+    extras = f" ({', '.join(more)})" if more else ""
+    return (
+        f"[^{entry['ref']}], line {entry['line']}: {data.get('rel-type')} {target}{extras}: {data.get('rel-desc', '')}"
+    )
 
 
 def _mda(facts: shapes.MdaFacts, shown: ShownFacts) -> Iterator[_Row]:
@@ -233,10 +237,10 @@ def _mda(facts: shapes.MdaFacts, shown: ShownFacts) -> Iterator[_Row]:
         matches = integrity["matches"]
         state = "not computed" if matches is None else "matches" if matches else "does not match"
         yield _Row("integrity", f"{state}: {integrity.get('digest')}")
-    said = (
+    signatures = (
         f"{signature['signer']}, key {signature['key_id']}: {signature['state']}" for signature in facts["signatures"]
     )
-    yield from _list("signatures", [*said])
+    yield from _list("signatures", [*signatures])
 
 
 def _related(entry: shapes.ListedRelationship) -> str:
@@ -290,8 +294,8 @@ def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
     yield from _list("handling", [f"{name}: {_value(value)}" for name, value in handling.items()])
     graph = ops.get("graph")
     edges = graph.get("edges") if isinstance(graph, dict) else None
-    found = [edge for edge in edges if isinstance(edge, dict)] if isinstance(edges, list) else []
-    yield from _list("edges", [f"{edge.get('type')} {edge.get('to')}" for edge in found])
+    edge_facts = [edge for edge in edges if isinstance(edge, dict)] if isinstance(edges, list) else []
+    yield from _list("edges", [f"{edge.get('type')} {edge.get('to')}" for edge in edge_facts])
 
 
 def _value(value: Value) -> str:
@@ -302,14 +306,14 @@ def _value(value: Value) -> str:
 
 
 def _attachment(attachment: shapes.AttachmentFacts) -> str:
-    said = [str(attachment["note"])] if attachment["note"] else []
-    said += ["with its hash" if attachment["sha256"] else "without a hash"]
-    said += [
+    details = [str(attachment["note"])] if attachment["note"] else []
+    details += ["with its hash" if attachment["sha256"] else "without a hash"]
+    details += [
         f"{name} {_value(attachment[name])}"
         for name in ("select", "transform", "cache", "auth_ref")
         if attachment[name]
     ]
-    return f"{attachment['uri'] or '(no uri)'}: {', '.join(said)}"
+    return f"{attachment['uri'] or '(no uri)'}: {', '.join(details)}"
 
 
 def _payload(payload: shapes.PayloadContent | None) -> Iterator[_Row]:
@@ -381,8 +385,8 @@ def _action(action: Mapping[str, Value]) -> Iterator[str]:
     for part in ("required", "optional"):
         names = query.get(part)
         for name in names if isinstance(names, list) else []:
-            said = _type(types.get(name) if isinstance(name, str) else None, references)
-            yield f"    {name}: {said} in the query{'' if part == 'required' else ', optional'}"
+            type_text = _type(types.get(name) if isinstance(name, str) else None, references)
+            yield f"    {name}: {type_text} in the query{'' if part == 'required' else ', optional'}"
     if action.get("body_schema") is not None:
         yield f"    body: {_value(action['body_schema'])}"
     auth = action.get("auth")
@@ -400,11 +404,11 @@ def _skill(facts: shapes.SkillFacts, shown: ShownFacts) -> Iterator[_Row]:
     yield from _reaches(facts.get("reaches", ()))
 
 
-def _reaches(found: Sequence[shapes.ReachLine]) -> Iterator[_Row]:
+def _reaches(reach_lines: Sequence[shapes.ReachLine]) -> Iterator[_Row]:
     """Yield what scripts reach: for each target and file the names, with their lines."""
-    for target in sorted({reach["target"] for reach in found}):
+    for target in sorted({reach["target"] for reach in reach_lines}):
         by_path: dict[str, dict[str, list[str]]] = {}
-        for reach in found:
+        for reach in reach_lines:
             if reach["target"] == target:
                 name = reach["name"] if reach["method"] == "ast" else f"{reach['name']} (pattern)"
                 by_path.setdefault(reach["path"], {}).setdefault(name, []).append(str(reach["line"]))
@@ -430,8 +434,8 @@ def _suite(facts: shapes.TestFacts) -> Iterator[_Row]:
 
 
 def _case(case: shapes.TestCase) -> str:
-    said = [name for name in ("expect", "run", "grade") if name in case]
-    return f"{case['name']}, line {case['line']}: {', '.join(said) or 'any answer'}"
+    parts = [name for name in ("expect", "run", "grade") if name in case]
+    return f"{case['name']}, line {case['line']}: {', '.join(parts) or 'any answer'}"
 
 
 def _evals(facts: shapes.EvalsFacts) -> Iterator[_Row]:
@@ -445,8 +449,8 @@ def _evals(facts: shapes.EvalsFacts) -> Iterator[_Row]:
 
 def _tried(case: shapes.SkillCase) -> str:
     decided, graded = len(case["decided"]), len(case["graded"])
-    said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
-    return f"{case['name']}, line {case['line']}: {', '.join(filter(None, said)) or 'any answer'}"
+    counts = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
+    return f"{case['name']}, line {case['line']}: {', '.join(filter(None, counts)) or 'any answer'}"
 
 
 def _request(query: shapes.TriggerQuery) -> str:

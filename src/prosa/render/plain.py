@@ -72,8 +72,8 @@ def _lines(text: str) -> str:
 
 def unsafe_in(text: str) -> set[str]:
     """Return the control and invisible characters of a text, including line ends and tabs."""
-    found = set(text.encode().translate(None, _SEEN).decode()) if text.isascii() else set(text)
-    return {char for char in found if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
+    chars = set(text.encode().translate(None, _SEEN).decode()) if text.isascii() else set(text)
+    return {char for char in chars if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
 
 
 def width(text: str) -> int:

@@ -187,9 +187,9 @@ _RESULTS = {"absent": "no result yet", "fresh": "its result is fresh", "stale": 
 _RESULTS |= {"edited": "its result was edited by hand"}
 
 
-def scripts_plan_text(found: Mapping[str, Plain]) -> str:
+def scripts_plan_text(facts: Mapping[str, Plain]) -> str:
     """Return the scripts in their order: what runs and why, what does not and why; then what is sent, if known."""
-    plan = cast("PlannedScripts", found)
+    plan = cast("PlannedScripts", facts)
     scripts = plan["scripts"]
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
     count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"

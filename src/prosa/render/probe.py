@@ -27,8 +27,10 @@ def render_probe(report: Report, *, color: bool = False) -> str:
     """Return the findings by level, evidence below those that failed, and at the end the verdict and the score."""
     lines = []
     for level in LEVELS:
-        found = [line for finding in report.findings if finding.check.level == level for line in _lines(finding, color)]
-        lines += [level, *found, ""] if found else []
+        level_lines = [
+            line for finding in report.findings if finding.check.level == level for line in _lines(finding, color)
+        ]
+        lines += [level, *level_lines, ""] if level_lines else []
     lines += [f"note: {safe(note)}" for note in report.notes]
     return "\n".join((*lines, *_verdict(report)))
 
@@ -55,11 +57,11 @@ def _verdict(report: Report) -> Iterator[str]:
         yield f"{safe(report.target)}: {len(there) - len(wrong)} of {len(there)} files that agents look for hold."
         return
     must, should = len(report.failed("MUST")), len(report.failed("SHOULD"))
-    said = "every MUST holds" if report.conformant else f"{must} MUST {_do(must)} not hold"
+    outcome = "every MUST holds" if report.conformant else f"{must} MUST {_do(must)} not hold"
     also = "every SHOULD that applies holds" if not should else f"{should} SHOULD {_do(should)} not hold"
     what = "page" if report.is_site else "document"
     looked = f"{report.pages:,} {what}{'' if report.pages == 1 else 's'} looked at"
-    yield f"{safe(report.target)}: {said}, {also}; {looked}."
+    yield f"{safe(report.target)}: {outcome}, {also}; {looked}."
     yield f"Agent-readiness: {report.score} of 100."
 
 

@@ -52,18 +52,18 @@ def _dollars(cost: float | None) -> str:
 
 def run_object(run: RunRecord) -> dict[str, Value]:
     """Return a run as an object; JSON inside is JSON."""
-    found: dict[str, Value] = asdict(run)
+    fields: dict[str, Value] = asdict(run)
     for name in ("closure", "input", "output", "again"):
-        found[name] = stored_value(found[name])
-    return {name: value for name, value in found.items() if name not in ("again", "holder")}
+        fields[name] = stored_value(fields[name])
+    return {name: value for name, value in fields.items() if name not in ("again", "holder")}
 
 
 def call_object(call: CallRecord) -> dict[str, Value]:
     """Return a call as an object."""
-    found: dict[str, Value] = asdict(call)
+    fields: dict[str, Value] = asdict(call)
     for name in ("request", "reply"):
-        found[name] = stored_value(found[name])
-    return {name: value for name, value in found.items() if name != "run"}
+        fields[name] = stored_value(fields[name])
+    return {name: value for name, value in fields.items() if name != "run"}
 
 
 def stored_value(text: Value) -> Value:
@@ -71,10 +71,10 @@ def stored_value(text: Value) -> Value:
     if not isinstance(text, str):
         return text
     try:
-        found: Value = json.loads(text)
+        value: Value = json.loads(text)
     except ValueError:
         return text
-    return found
+    return value
 
 
 def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
@@ -140,25 +140,27 @@ def _cut(text: str) -> str:
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 
 
-def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> dict[str, Value]:
+def difference_object(left: RunRecord, right: RunRecord, first_difference: FirstDifference | None) -> dict[str, Value]:
     """Return where two runs start to differ, as an object; ``difference`` is null if they do not."""
     difference: Value = None
-    if found is not None:
-        sides = [None if call is None else call_object(call) for call in (found.left, found.right)]
-        difference = {"path": found.path, "what": found.what, "left": sides[0], "right": sides[1]}
+    if first_difference is not None:
+        sides = [
+            None if call is None else call_object(call) for call in (first_difference.left, first_difference.right)
+        ]
+        difference = {"path": first_difference.path, "what": first_difference.what, "left": sides[0], "right": sides[1]}
     return {"left": run_object(left), "right": run_object(right), "difference": difference}
 
 
-def difference_text(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> str:
+def difference_text(left: RunRecord, right: RunRecord, difference: FirstDifference | None) -> str:
     """Return where two runs start to differ, in words, with both texts if they are stored."""
     lines = [
         f"{record.id}  {record.started[:19].replace('T', ' ')}  {record.program} with {record.model}"
         for record in (left, right)
     ]
-    if found is None:
+    if difference is None:
         return "\n".join(map(safe, (*lines, "no difference: the same calls, with the same answers")))
-    lines.append(f"first difference at call {found.path}: {_WORDS[found.what]}")
-    ours, theirs = (_side(call, found.what) for call in (found.left, found.right))
+    lines.append(f"first difference at call {difference.path}: {_WORDS[difference.what]}")
+    ours, theirs = (_side(call, difference.what) for call in (difference.left, difference.right))
     at = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
     begin = max(0, at - MAX_SHOWN // 2)
     lines += [f"  {run.id}: {_around(text, begin)}" for run, text in ((left, ours), (right, theirs))]

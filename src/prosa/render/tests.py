@@ -100,7 +100,7 @@ def ending_words(report: Report) -> str:
     """Return the outcome of the whole report in words."""
     closed = [suite for suite in report.suites if not suite.passed]
     verdicts = Counter(comparison.comparison.verdict for comparison in report.comparisons)
-    short, lacking = (sum(bool(suite.gate.lacking) is said for suite in closed) for said in (False, True))
+    short, lacking = (sum(bool(suite.gate.lacking) is lacks for suite in closed) for lacks in (False, True))
     failed = [f"{count_words(short, 'suite')} below what is required"] if short else []
     failed += [f"{count_words(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
     unknown = [count_words(lacking, "suite")] if lacking else []
@@ -144,12 +144,12 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
 
 def _why(case: CaseReport, most: int) -> Iterator[str]:
     """Yield what the attempts of a case lacked, and why some were not measured."""
-    said = [*case.failures, *((unmeasured_words(reason), times) for reason, times in case.reasons)]
-    for failure, times in said[:most]:
+    reasons = [*case.failures, *((unmeasured_words(reason), times) for reason, times in case.reasons)]
+    for failure, times in reasons[:most]:
         often = f"{times}× " if len(case.attempts) > 1 else ""
         yield from wrapped(f"      {often}{safe(str(failure))}")
-    if len(said) > most:
-        yield f"      … and {count_words(len(said) - most, 'other failure')}"
+    if len(reasons) > most:
+        yield f"      … and {count_words(len(reasons) - most, 'other failure')}"
 
 
 def unmeasured_words(reason: Reason) -> str:
@@ -356,8 +356,8 @@ def _sides(compared: Compared) -> Iterator[str]:
     names = ("with it", "without") if compared.skill else ("first", "second")
     if compared.skill:
         rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in compared.sides)
-        said = zip(rates, map(side_cost, (side.cost for side in compared.sides)), names, strict=True)
-        yield ", ".join(" ".join(words) for words in said)
+        rows = zip(rates, map(side_cost, (side.cost for side in compared.sides)), names, strict=True)
+        yield ", ".join(" ".join(words) for words in rows)
     took = [_took(side) for side in compared.sides]
     if all(took):
         yield f"a run takes {'; '.join(f'{words} {name}' for words, name in zip(took, names, strict=True))}"
@@ -482,24 +482,24 @@ def _line(case: CaseReport) -> int | None:
 def _attempt_object(attempt: Attempt) -> dict[str, Plain]:
     facts = attempt.facts
     reason = None if attempt.reason is None else {"kind": attempt.reason.kind, "message": attempt.reason.message}
-    found: dict[str, Plain] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
-    found["output"] = attempt.output
+    fields: dict[str, Plain] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
+    fields["output"] = attempt.output
     if facts.failure is not None:
-        found |= {"error": {"kind": facts.failure, "text": facts.error}}
+        fields |= {"error": {"kind": facts.failure, "text": facts.error}}
     failures = [{"pointer": f.pointer, "expected": f.expected, "found": f.found} for f in attempt.failures]
-    found |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
-    found["seconds"] = attempt.seconds
+    fields |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
+    fields["seconds"] = attempt.seconds
     if attempt.agent is not None:
-        found["agent"] = decode(encode(attempt.agent))
+        fields["agent"] = decode(encode(attempt.agent))
     if attempt.trace:
-        found["trace"] = attempt.trace
+        fields["trace"] = attempt.trace
     if attempt.graded:
-        found["grades"] = [
+        fields["grades"] = [
             {"question": g.question, "passed": g.passed, "reason": g.reason, "votes": [g.votes, g.of]}
             for g in attempt.graded
         ]
-        found["grading"] = attempt.grading
-    return found
+        fields["grading"] = attempt.grading
+    return fields
 
 
 def _comparison_object(compared: Compared) -> dict[str, Plain]:
@@ -507,7 +507,7 @@ def _comparison_object(compared: Compared) -> dict[str, Plain]:
     interval = comparison.difference.interval
     bounds = None if interval is None else [interval.low, interval.high]
     sides = [_side_object(side) for side in compared.sides]
-    found: dict[str, Plain] = {
+    fields: dict[str, Plain] = {
         "path": compared.path,
         "first": compared.first,
         "second": compared.second,
@@ -527,12 +527,12 @@ def _comparison_object(compared: Compared) -> dict[str, Plain]:
         "sides": dict(zip(("first", "second"), sides, strict=True)),
     }
     if compared.skill:
-        found["lift"] = {"skill": compared.skill, **dict(zip(("with", "without"), sides, strict=True))}
-    return found
+        fields["lift"] = {"skill": compared.skill, **dict(zip(("with", "without"), sides, strict=True))}
+    return fields
 
 
 def _side_object(side: TriedSide) -> dict[str, Plain]:
-    found: dict[str, Plain] = {"rate": side.rate, "cost": side.cost}
+    fields: dict[str, Plain] = {"rate": side.rate, "cost": side.cost}
     for name, spread in (("tokens", side.tokens), ("seconds", side.seconds)):
-        found[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
-    return found
+        fields[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
+    return fields

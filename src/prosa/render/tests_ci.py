@@ -166,6 +166,8 @@ def tests_github(report: Report) -> str:
             lines.append(command("error", suite.path, 1, verdict.message, verdict.text))
     verdicts = ((comparison, _comparison_verdict(comparison)) for comparison in report.comparisons)
     lines += [
-        command("error", compared.path, 1, said.message, said.text) for compared, said in verdicts if said is not None
+        command("error", compared.path, 1, annotation.message, annotation.text)
+        for compared, annotation in verdicts
+        if annotation is not None
     ]
     return "\n".join(lines)

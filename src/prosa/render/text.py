@@ -44,11 +44,11 @@ def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:
 def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """Return the last line: the number of diagnostics by severity, and of checked documents."""
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
-    found = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
+    counted = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
     checked = _count(files, ("document", "documents"))
-    if not found:
+    if not counted:
         return f"Nothing found in {checked}."
-    return f"Found {', '.join(found)} in {checked}."
+    return f"Found {', '.join(counted)} in {checked}."
 
 
 def render_statistics(diagnostics: Sequence[Diagnostic]) -> str:

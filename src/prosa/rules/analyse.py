@@ -58,11 +58,11 @@ def _analysed(
         Environment(RecordingFiles(files) if files is not None else None, now, agent_place=hint.agents)
         for hint in hints
     ]
-    found = [_problems(*args) for args in zip(readings, environments, strict=True)]
+    problem_lists = [_problems(*args) for args in zip(readings, environments, strict=True)]
     names = [anchors(reading.document) for reading in readings]
     links = [local_links(reading.document) for reading in readings]
     facts = [_facts(*args) for args in zip(readings, names, links, strict=True)]
-    return [_analysis(*args) for args in zip(readings, environments, found, facts, strict=True)]
+    return [_analysis(*args) for args in zip(readings, environments, problem_lists, facts, strict=True)]
 
 
 def _contained(
@@ -168,11 +168,11 @@ def local_links(document: Document) -> tuple[LocalLink, ...]:
 def wikilinks(document: Document) -> tuple[LocalLink, ...]:
     """Return the wikilinks; ``target`` is as written, without what follows `#` or `^`. What stands in a comment of
     Obsidian, `%% … %%`, leads no reader anywhere."""
-    found = document.wikilinks
-    hidden = Cover(obsidian_comments(document)) if found and "%%" in document.source.text else ()
+    links = document.wikilinks
+    hidden = Cover(obsidian_comments(document)) if links and "%%" in document.source.text else ()
     return tuple(
         LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
-        for link in found
+        for link in links
         if not is_named_later(link.target) and link.span.start not in hidden
     )
 
@@ -186,7 +186,7 @@ def anchors(document: Document) -> frozenset[str]:
     own += [heading.text for heading in document.headings if "[[" in heading.text] if document.wikilinks else []
     may_label = "=" in text and _LABEL_END in text
     labels = (
-        [found[1] for paragraph in document.paragraphs if (found := _LABEL.match(paragraph.text))] if may_label else []
+        [match[1] for paragraph in document.paragraphs if (match := _LABEL.match(paragraph.text))] if may_label else []
     )
     signs = (*_ADDS, *_BRACED_ADDS) if braces else _ADDS
     added = ["*"] if any(rare in text and sign in text for rare, sign in signs) else []

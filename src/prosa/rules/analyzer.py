@@ -149,16 +149,16 @@ class Analyzer(Struct, frozen=True):
         many = self.workers is not None and self.workers.count > 1 and len(items) >= ENOUGH
         if not many:
             return self._made_here(items)
-        found = self._sampled(items)
-        if found is None:
+        analyses = self._sampled(items)
+        if analyses is None:
             return self._shared_out(items)
-        rest = [item for item in items if item[0] not in found]
+        rest = [item for item in items if item[0] not in analyses]
         for some in _at_once(rest):
-            found |= self._kept_of(some)
-        missing = [item for item in rest if item[0] not in found]
+            analyses |= self._kept_of(some)
+        missing = [item for item in rest if item[0] not in analyses]
         made = self._shared_out(missing) if len(missing) >= ENOUGH else self._made_here(missing)
-        found.update(zip((real for real, _ in missing), made, strict=True))
-        return [found[real] for real, _ in items]
+        analyses.update(zip((real for real, _ in missing), made, strict=True))
+        return [analyses[real] for real, _ in items]
 
     def _made_here(self, items: Sequence[Item]) -> list[Analysis]:
         """Return the analyses that this process fetches or makes."""
@@ -169,8 +169,8 @@ class Analyzer(Struct, frozen=True):
         if self.store is None:
             return None
         sample = items[:: max(1, len(items) // SAMPLE)]
-        found = self._kept_of(sample)
-        return found if len(found) * 2 >= len(sample) else None
+        analyses = self._kept_of(sample)
+        return analyses if len(analyses) * 2 >= len(sample) else None
 
     def _kept_of(self, items: Sequence[Item]) -> dict[Path, Analysis]:
         """Return the documents that are kept, by real path."""
@@ -222,10 +222,10 @@ class Analyzer(Struct, frozen=True):
         keys = {real: self._key(real, digest) for real, _ in items if (digest := digests.get(str(real)))}
         rows = dict(self.store.get([*keys.values()]))
         rows |= self.store.get([f"{key}:{real}" for real, key in keys.items() if key not in rows])
-        found = (
+        stored = (
             self._kept(rows.get(key) or rows.get(f"{key}:{real}"), path) for real, path, key in _keyed(items, keys)
         )
-        return [kept or read.get(real) or self._text(path) for kept, (real, path) in zip(found, items, strict=True)]
+        return [kept or read.get(real) or self._text(path) for kept, (real, path) in zip(stored, items, strict=True)]
 
     def _stamps(self, items: Sequence[Item]) -> dict[str, Stamped]:
         """Return the stamps of the documents that have one, by real path."""
@@ -251,8 +251,8 @@ class Analyzer(Struct, frozen=True):
     def _texts(self, items: Sequence[Item]) -> list[SourceText | Analysis]:
         if self.read_all is None:
             return [self._text(path) for _, path in items]
-        found = self.read_all(path for _, path in items)
-        return [unreadable(source) if isinstance(source, FileProblem) else source for source in found]
+        texts = self.read_all(path for _, path in items)
+        return [unreadable(source) if isinstance(source, FileProblem) else source for source in texts]
 
     def _text(self, path: Path) -> SourceText | Analysis:
         try:
@@ -379,8 +379,8 @@ def facts_beside(
     linked = [Path(sighted.shown + path) for path in sighted.links]
     new = replace(analyzer, keep=False, progress=None).analyses([*missing, *linked], known) if missing or linked else {}
     _keep(sighted, seen, kept, new, analyzer, store)
-    found = {real: seen.facts.get(real) or new[real].facts for real in seen.names if _is_readable(real, seen, new)}
-    return found | {real: analysis.facts for real, analysis in new.items() if analysis.readable and real not in found}
+    facts = {real: seen.facts.get(real) or new[real].facts for real in seen.names if _is_readable(real, seen, new)}
+    return facts | {real: analysis.facts for real, analysis in new.items() if analysis.readable and real not in facts}
 
 
 def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:

@@ -66,8 +66,8 @@ class Backlinks(Struct, eq=False):
         old = self._asked(real, before) if before is not None else frozenset()
         self.relations.pop(real, None)
         if facts is not None and corpus.relations:
-            found = tuple(_plain(ref) for ref in relations_in(corpus, facts))
-            self.relations |= {real: found} if found else {}
+            references = tuple(_plain(ref) for ref in relations_in(corpus, facts))
+            self.relations |= {real: references} if references else {}
         new = self._asked(real, facts) if facts is not None else frozenset()
         for label in old - new:
             self._asking.discard(label, real)
@@ -139,10 +139,10 @@ def labels_asked(folder: str, reference: Reference) -> Iterator[str]:
 def labels_of(path: str, names: Iterable[str] = ()) -> frozenset[str]:
     """Return the labels that may refer to a document with this path and these aliases."""
     folder, name = posixpath.split(path)
-    found = {label_of(path), *map(label_of, names)} | ({""} if path.endswith("/") else set())
+    labels = {label_of(path), *map(label_of, names)} | ({""} if path.endswith("/") else set())
     if posixpath.splitext(name)[0].lower() in _FOLDER_STEMS:
-        found |= {label_of(folder), "", *_FOLDER_STEMS}
-    return frozenset(found)
+        labels |= {label_of(folder), "", *_FOLDER_STEMS}
+    return frozenset(labels)
 
 
 def label_of(name: str) -> str:

@@ -84,16 +84,16 @@ def baseline_text(entries: Entries) -> str:
     return msgspec.json.format(data, indent=1).decode() + "\n"
 
 
-def entries_of(found: Sequence[Diagnostic], paths: Sequence[str]) -> Entries:
+def entries_of(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> Entries:
     """Return the entries for diagnostics, each at its path."""
     entries: dict[str, Counter[Key]] = {}
-    for diagnostic, path in zip(found, paths, strict=True):
+    for diagnostic, path in zip(diagnostics, paths, strict=True):
         entries.setdefault(path, Counter())[_key(diagnostic)] += 1
     return entries
 
 
 def split(
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     paths: Sequence[str],
     entries: Entries,
     *,
@@ -103,11 +103,11 @@ def split(
     """Return which of the diagnostics, each at its path, are known. ``checked`` are the paths of all checked documents,
     ``gone`` those of the baseline that are no files any more: a document that the baseline does not know takes the
     entries of the one among them that it has most in common with."""
-    names = _renamed(entries_of(found, paths), entries, gone)
+    names = _renamed(entries_of(diagnostics, paths), entries, gone)
     left = {path: Counter(entries[path]) for path in entries}
     new: list[Diagnostic] = []
     known: list[Diagnostic] = []
-    for diagnostic, path in zip(found, paths, strict=True):
+    for diagnostic, path in zip(diagnostics, paths, strict=True):
         counts, key = left.get(names.get(path, path)), _key(diagnostic)
         if counts is not None and counts[key] > 0:
             counts[key] -= 1
@@ -120,8 +120,8 @@ def split(
 
 def kept(entries: Entries, checked: Collection[str], gone: Collection[str]) -> Entries:
     """Return the entries that a check of some documents says nothing about."""
-    said = {*checked, *gone}
-    return {path: counts for path, counts in entries.items() if path not in said}
+    judged = {*checked, *gone}
+    return {path: counts for path, counts in entries.items() if path not in judged}
 
 
 def count(entries: Entries) -> int:
@@ -134,17 +134,17 @@ def _key(diagnostic: Diagnostic) -> Key:
     return diagnostic.rule, sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def _renamed(found: Entries, entries: Entries, gone: Collection[str]) -> dict[str, str]:
+def _renamed(fresh: Entries, entries: Entries, gone: Collection[str]) -> dict[str, str]:
     """Return the former path of each document that was renamed: most findings in common come first, each once."""
     free = [path for path in sorted(gone) if path in entries]
-    new = [path for path in found if path not in entries]
+    new = [path for path in fresh if path not in entries]
     if not free or not new:
         return {}
     holders: dict[Key, list[str]] = {}
     for path in free:
         for key in entries[path]:
             holders.setdefault(key, []).append(path)
-    common = Counter(pair for path in new for pair in _shared(path, found[path], entries, holders))
+    common = Counter(pair for path in new for pair in _shared(path, fresh[path], entries, holders))
     names: dict[str, str] = {}
     for (path, former), _ in sorted(common.items(), key=lambda item: (-item[1], item[0])):
         if path not in names and former not in names.values():

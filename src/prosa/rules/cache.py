@@ -242,13 +242,13 @@ def from_group_row(text: str) -> tuple[tuple[ProgramFindings, ...], Mapping[str,
     row = _read(text, _GroupRow)
     if row is None:
         return None
-    found = (
+    findings = (
         ProgramFindings(
             Path(program.real), program.path, program.digest, program.problems, program.rules, program.suppressions
         )
         for program in row.programs
     )
-    return tuple(found), row.record
+    return tuple(findings), row.record
 
 
 def _written(row: Struct | dict[str, Value]) -> str:
@@ -260,10 +260,10 @@ def _written(row: Struct | dict[str, Value]) -> str:
 
 def _read(text: str, form: type[_Row]) -> _Row | None:
     try:
-        found: _Row = _decoder(form).decode(text)
+        row: _Row = _decoder(form).decode(text)
     except (MsgspecError, ValueError):
         return None
-    return found
+    return row
 
 
 @cache

@@ -79,10 +79,10 @@ class CorpusNames(Struct, eq=False):
     def at(self, path: str) -> PathState:
         """Return what lies at a path, as it is or as the address of a page (`graph.pages`)."""
         self._note(path)
-        found = self._places.get(path)
-        if found is None:
-            found = self._places[path] = self._look(path)
-        return found
+        state = self._places.get(path)
+        if state is None:
+            state = self._places[path] = self._look(path)
+        return state
 
     def at_all(self, paths: Collection[str]) -> Mapping[str, PathState]:
         """Return the same for many paths, each once."""
@@ -107,10 +107,10 @@ class CorpusNames(Struct, eq=False):
         """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
         do not invalidate the caller."""
         self._note(real)
-        found = self.corpus.entries.get(real)
-        if found is None and real not in self._loaded:
+        facts = self.corpus.entries.get(real)
+        if facts is None and real not in self._loaded:
             self._loaded[real] = self.corpus.load(real)
-        return found or self._loaded[real]
+        return facts or self._loaded[real]
 
     def derived(self, name: str, basis: Basis, make: Callable[[], _T]) -> _T:
         """Return ``make`` of all documents together, cached until its dependencies change."""
@@ -192,11 +192,11 @@ class CorpusNames(Struct, eq=False):
             self._asking.add(question)
 
     def _filled(self, space: str) -> dict[str, list[NamedDocument]]:
-        found: dict[str, list[NamedDocument]] = {}
+        by_name: dict[str, list[NamedDocument]] = {}
         for path, real in self.paths().items():
             for name in _names(space, real, self.corpus.entries[real]):
-                found.setdefault(name, []).append(NamedDocument(real, path))
-        return found
+                by_name.setdefault(name, []).append(NamedDocument(real, path))
+        return by_name
 
     def _rename(
         self,

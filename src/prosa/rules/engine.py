@@ -155,25 +155,25 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     """Check the documents at ``paths`` together."""
     seen = analyzer.analyses(paths)
     findings = check_groups(seen, analyzer)
-    found = {real: list(analysis.problems) for real, analysis in seen.items()}
+    problems = {real: list(analysis.problems) for real, analysis in seen.items()}
     others: dict[Path, ProgramFindings] = {}
     for finding in findings:
-        if finding.real in found:
-            found[finding.real] += finding.problems
+        if finding.real in problems:
+            problems[finding.real] += finding.problems
         else:
             others[finding.real] = finding
     corpus = corpus_of(seen, analyzer, scope or CorpusScope(), profile)
     if scope is not None and scope.grounds is not None:
         _take_down(scope.grounds, seen)
     for real, problem in check_corpus(corpus):
-        if real in found:
-            found[real].append(problem)
+        if real in problems:
+            problems[real].append(problem)
     known = {rule.name: rule for analysis in seen.values() for rule in analysis.rules}
     known |= {rule.name: rule for finding in findings for rule in finding.rules}
     diagnostics: list[Diagnostic] = []
     for real, analysis in seen.items():
-        if found[real] or analysis.suppressions:
-            diagnostics += diagnosed_in(analysis, found[real], known, analyzer, profile, real)
+        if problems[real] or analysis.suppressions:
+            diagnostics += diagnosed_in(analysis, problems[real], known, analyzer, profile, real)
     for real, finding in others.items():
         source = finding.source or present_text(Path(finding.path), finding.digest, analyzer)
         if source is not None:  # else it is another program by now
@@ -225,8 +225,8 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         others, complete = _beside(scope.beside, scope.sighted, entries, analyzer)
         entries |= others
     elif scope.metas is not None:
-        found = _facts_of(scope.metas(), entries, analyzer)
-        metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
+        facts_by_path = _facts_of(scope.metas(), entries, analyzer)
+        metas = {real: facts for real, facts in facts_by_path.items() if "globs" in facts.extra}
     corpus = Corpus(
         entries,
         files,
@@ -288,8 +288,8 @@ def _facts_of(
     paths: Sequence[Path], known: Mapping[Path, DocumentFacts], analyzer: Analyzer
 ) -> dict[Path, DocumentFacts]:
     """Return the facts of documents that are not ``known``, of those that can be read."""
-    found = replace(analyzer, keep=False, progress=None).analyses(paths, known)
-    return {real: analysis.facts for real, analysis in found.items() if analysis.readable}
+    analyses = replace(analyzer, keep=False, progress=None).analyses(paths, known)
+    return {real: analysis.facts for real, analysis in analyses.items() if analysis.readable}
 
 
 def _names_others(real: Path, facts: DocumentFacts, files: Files) -> bool:

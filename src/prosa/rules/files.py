@@ -40,33 +40,33 @@ class RecordingFiles(Struct, frozen=True):
 
     def inside_root(self, path: Path) -> bool:
         """Return whether the real path lies inside the root."""
-        found = self.under.inside_root(path)
-        self.record[f"{_INSIDE}{path}"] = str(found)
-        return found
+        is_inside = self.under.inside_root(path)
+        self.record[f"{_INSIDE}{path}"] = str(is_inside)
+        return is_inside
 
     def exists(self, path: Path) -> bool:
         """Return whether there is a file or folder, inside the root."""
-        found = self.under.exists(path)
-        self.record[f"{_EXISTS}{path}"] = str(found)
-        return found
+        is_there = self.under.exists(path)
+        self.record[f"{_EXISTS}{path}"] = str(is_there)
+        return is_there
 
     def digest(self, path: Path, limit: int) -> str:
         """Return the SHA-256 of a file's raw bytes. Raises `FileProblem`."""
         if (path, limit) not in self._hashed:
             self._hashed[path, limit] = self._hash(path, limit)
-        found = self._hashed[path, limit]
-        if isinstance(found, FileProblem):
-            raise found
-        return found
+        digest = self._hashed[path, limit]
+        if isinstance(digest, FileProblem):
+            raise digest
+        return digest
 
     def _hash(self, path: Path, limit: int) -> str | FileProblem:
         try:
-            found = self.under.digest(path, limit)
+            digest = self.under.digest(path, limit)
         except FileProblem as problem:
             self.record[str(path)] = f"{_RAW}{limit} {problem.kind}"
             return problem
-        self.record[str(path)] = f"{_RAW}{limit} {found}"
-        return found
+        self.record[str(path)] = f"{_RAW}{limit} {digest}"
+        return digest
 
 
 class Grounds(Struct):

@@ -71,8 +71,8 @@ def unreadable(problem: FileProblem) -> Analysis:
     """Return the analysis of a file that cannot be read as a document."""
     path = str(problem.path)
     message = f"the file cannot be read as a document: {problem.reason}"
-    found = Problem(UNREADABLE, message, Span(0, 0))
-    return Analysis("", ReadFacts(path, "plain"), (found,), source=SourceText("", path))
+    fault = Problem(UNREADABLE, message, Span(0, 0))
+    return Analysis("", ReadFacts(path, "plain"), (fault,), source=SourceText("", path))
 
 
 class ProgramFindings(Struct, frozen=True):

@@ -98,7 +98,7 @@ class _Work(Struct):
         if changed != chosen:
             self.diagnostics = tuple(self.recheck(self.texts, None))
         else:
-            self.diagnostics = tuple(diagnostic for found in after.values() for diagnostic in found)
+            self.diagnostics = tuple(diagnostic for diagnostics in after.values() for diagnostic in diagnostics)
         return bool(changed) or bool(chosen)
 
     def _applied(self, path: str, fixes: Sequence[Diagnostic]) -> str:
@@ -110,16 +110,18 @@ class _Work(Struct):
         )
 
     def _by_path(self, diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
-        found: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
+        by_path: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
         for diagnostic in diagnostics:
-            found.setdefault(diagnostic.path, []).append(diagnostic)
-        return found
+            by_path.setdefault(diagnostic.path, []).append(diagnostic)
+        return by_path
 
     def _choose(self) -> dict[str, list[Diagnostic]]:
         """Fix that do not overlap, by path. The first in the document wins; equal edits count once."""
         chosen: dict[str, list[Diagnostic]] = {}
-        for path, found in self._by_path(self.diagnostics).items():
-            if path in self.reals and (some := _apart(diagnostic for diagnostic in found if self._may_fix(diagnostic))):
+        for path, diagnostics in self._by_path(self.diagnostics).items():
+            if path in self.reals and (
+                some := _apart(diagnostic for diagnostic in diagnostics if self._may_fix(diagnostic))
+            ):
                 chosen[path] = some
         return chosen
 
@@ -143,8 +145,8 @@ class _Work(Struct):
     def _tried(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> str | None:
         real = self.reals[path]
         alone = all(rule_named(fix.rule).scope != "corpus" for fix in fixes)
-        found = self.recheck({**self.texts, real: self._applied(path, fixes)}, (real,) if alone else None)
-        return _complaint(fixes, before, [diagnostic for diagnostic in found if diagnostic.path == path])
+        diagnostics = self.recheck({**self.texts, real: self._applied(path, fixes)}, (real,) if alone else None)
+        return _complaint(fixes, before, [diagnostic for diagnostic in diagnostics if diagnostic.path == path])
 
 
 def _key(diagnostic: Diagnostic) -> _Key:
@@ -288,9 +290,9 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
 
 def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """Return the errors that readers report under any profile."""
-    found = dict.fromkeys((*reading.front.problems, *reading.problems))
+    problems = dict.fromkeys((*reading.front.problems, *reading.problems))
     return tuple(
-        problem for problem in found if (problem.severity or rule_named(problem.rule).severity) is Severity.ERROR
+        problem for problem in problems if (problem.severity or rule_named(problem.rule).severity) is Severity.ERROR
     )
 
 

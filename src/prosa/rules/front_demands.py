@@ -37,10 +37,10 @@ def unresolved_relations(corpus: Corpus, real: Path, facts: DocumentFacts) -> It
     the root are known."""
     names = corpus_names(corpus)
     for ref in relations_in(corpus, facts):
-        found = _lead(real, ref, names, corpus)
-        if found.state == "ambiguous":
-            yield _several(ref, found, corpus)
-        elif found.state == "unresolved" and corpus.complete:
+        resolution = _lead(real, ref, names, corpus)
+        if resolution.state == "ambiguous":
+            yield _several(ref, resolution, corpus)
+        elif resolution.state == "unresolved" and corpus.complete:
             yield _none(ref, names)
 
 
@@ -48,9 +48,9 @@ def _lead(real: Path, ref: Ref, names: CorpusNames, corpus: Corpus) -> Resolutio
     """Return where it leads. Documents are known by real paths here, so a path from the root is tried as one from the
     folder of the document too."""
     record = Record(real.as_posix(), "plain")
-    found = resolve(record, _as_reference(ref, ref.target), Sites(), names)
-    if found.state == "resolved" or ref.kind != "path" or corpus.root is None:
-        return found
+    resolution = resolve(record, _as_reference(ref, ref.target), Sites(), names)
+    if resolution.state == "resolved" or ref.kind != "path" or corpus.root is None:
+        return resolution
     from_root = posixpath.relpath((corpus.root / ref.target.lstrip("/")).as_posix(), real.parent.as_posix())
     again = resolve(record, _as_reference(ref, from_root), Sites(), names)
     if again.state == "resolved" or not real.is_relative_to(corpus.root):
@@ -63,9 +63,9 @@ def _as_reference(ref: Ref, target: str) -> Reference:
     return Reference("front-matter", target, ref.kind, ref.span.start, ref.span.end, 0, ref.rel, fragment=ref.fragment)
 
 
-def _several(ref: Ref, found: Resolution[NamedDocument], corpus: Corpus) -> Finding:
-    named = ", ".join(corpus.entries[target.real].path for target in found.targets[:MAX_NAMED])
-    more = ", …" if len(found.targets) > MAX_NAMED else ""
+def _several(ref: Ref, resolution: Resolution[NamedDocument], corpus: Corpus) -> Finding:
+    named = ", ".join(corpus.entries[target.real].path for target in resolution.targets[:MAX_NAMED])
+    more = ", …" if len(resolution.targets) > MAX_NAMED else ""
     note = "write as much of the path as makes it one: `[[folder/name]]`"
     return Finding(f"`{shown(ref.target)}` may be any of {named}{more}", ref.span, (note,))
 
@@ -133,8 +133,8 @@ def _described(schema: Plain, depth: int = 0) -> set[str]:
         return set()
     inside = schema.values() if isinstance(schema, dict) else schema
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    found = set(properties) if isinstance(properties, dict) else set()
-    return found.union(*(_described(subschema, depth + 1) for subschema in inside))
+    names = set(properties) if isinstance(properties, dict) else set()
+    return names.union(*(_described(subschema, depth + 1) for subschema in inside))
 
 
 def _dotted(pointer: str) -> str:

@@ -34,11 +34,11 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
 def inherited_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
     """Return what the document at a real path inherits, by field. Meta files are named as the user names documents."""
     metas = meta_files(corpus)
-    found = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}
-    if not found:
-        return found
+    inherited = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}
+    if not inherited:
+        return inherited
     named = {below_root(corpus, place): facts.path for place, facts in {**corpus.entries, **corpus.metas}.items()}
-    return {name: Inherited(field.value, PurePosixPath(named[field.by])) for name, field in found.items()}
+    return {name: Inherited(field.value, PurePosixPath(named[field.by])) for name, field in inherited.items()}
 
 
 def below_root(corpus: Corpus, real: Path) -> PurePosixPath:

@@ -58,10 +58,10 @@ def ends_of(path: str, renames: Sequence[Renamed]) -> Mapping[str, str]:
     """Return every path that a file had after this one, each with the commit that gave it. ``renames`` begin with the
     newest; one follows another only in a later commit."""
     age = {commit: at for at, commit in enumerate(dict.fromkeys(rename.commit for rename in renames))}
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     at: dict[str, int] = {path: len(age)}
     for rename in reversed(renames):
         if age[rename.commit] < at.get(rename.before, -1):
             at[rename.after] = max(age[rename.commit], at.get(rename.after, -1))
-            found[rename.after] = rename.commit
-    return found
+            commits[rename.after] = rename.commit
+    return commits

@@ -56,12 +56,12 @@ def diagnosed(
 ) -> list[Diagnostic]:
     """Return the diagnostics that the policy selects, in the order of the problems. Rules that are ``known`` by name
     are not looked up. An unknown rule name raises KeyError."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for problem in problems:
         rule = (known or {}).get(problem.rule) or rule_named(problem.rule)
         if policy.wants(rule):
-            found.append(_diagnostic(problem, rule, source, policy))
-    return found
+            diagnostics.append(_diagnostic(problem, rule, source, policy))
+    return diagnostics
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -243,8 +243,8 @@ class Profile(Struct, frozen=True):
         """Return the first strictness that is set: by flag, document, glob, or project."""
         by_glob = [settings.strict for settings in matching if settings.strict is not None]
         project = self.settings.strict if self.settings else None
-        said = (self.strict, asked, by_glob[-1] if by_glob else None, project)
-        return next((choice for choice in said if choice is not None), False)
+        levels = (self.strict, asked, by_glob[-1] if by_glob else None, project)
+        return next((choice for choice in levels if choice is not None), False)
 
     def _matching(self, real: Path) -> tuple[GlobSettings, ...]:
         per_glob = self.settings.per_glob if self.settings else ()

@@ -48,14 +48,14 @@ def check_again(
 ) -> dict[str, GroupFindings]:
     """Return the findings of all groups, by key; of those that are ``known`` only where none of their files
     ``changed``."""
-    found: dict[str, GroupFindings] = {}
+    by_key: dict[str, GroupFindings] = {}
     for group in _groups(seen):
         kept = known.get(group.key)
         if kept is None or not kept.files.isdisjoint(changed):
             findings, record = _check((group, analyzer))
             kept = GroupFindings(findings, frozenset(files_of(record, analyzer.files)))
-        found[group.key] = kept
-    return found
+        by_key[group.key] = kept
+    return by_key
 
 
 def check_groups(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[ProgramFindings, ...]:
@@ -65,10 +65,10 @@ def check_groups(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Pro
     if analyzer.keep:
         return _together(seen, analyzer)
     groups = tuple(_groups(seen))
-    found = {group: kept for group in groups if (kept := _kept(group, analyzer)) is not None}
-    missing = [group for group in groups if group not in found]
-    found |= dict(zip(missing, _checked(missing, analyzer), strict=True))
-    return tuple(result for group in groups for result in found[group])
+    findings = {group: kept for group in groups if (kept := _kept(group, analyzer)) is not None}
+    missing = [group for group in groups if group not in findings]
+    findings |= dict(zip(missing, _checked(missing, analyzer), strict=True))
+    return tuple(result for group in groups for result in findings[group])
 
 
 def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[ProgramFindings, ...]:

@@ -65,10 +65,10 @@ def check_program(
     """
     closure, findings = check_programs([path], files, outside=outside)
     policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for finding in findings:
-        found += diagnosed(finding.problems, finding.source or SourceText("", finding.path), policy)
-    return CheckedProgram(closure, ordered(found))
+        diagnostics += diagnosed(finding.problems, finding.source or SourceText("", finding.path), policy)
+    return CheckedProgram(closure, ordered(diagnostics))
 
 
 def check_programs(

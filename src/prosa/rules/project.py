@@ -23,11 +23,11 @@ from prosa.source import FileProblem, Files, SourceText, Span
 
 
 def read_project(
-    text: str, name: str, given: Mapping[SettingPath, SettingValue] = NONE
+    text: str, name: str, overrides: Mapping[SettingPath, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings in the file called ``name``, with those that are ``given`` for this call, and their
+    """Return the settings in the file called ``name``, with the ``overrides`` of this call, and their
     problems."""
-    settings, problems = read_project_settings(text, name, given)
+    settings, problems = read_project_settings(text, name, overrides)
     mistakes = tuple(_mistakes(settings, text, ("tool", "prosa") if name.endswith("pyproject.toml") else ()))
     if not mistakes:
         return settings, problems
@@ -42,11 +42,11 @@ def read_project(
 
 
 def project_diagnostics(
-    source: SourceText, given: Mapping[SettingPath, SettingValue] = NONE
+    source: SourceText, overrides: Mapping[SettingPath, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Diagnostic, ...]]:
-    """Return the settings in a file, with those that are ``given`` for this call, and diagnostics. No project may turn
+    """Return the settings in a file, with the ``overrides`` of this call, and diagnostics. No project may turn
     these off."""
-    settings, problems = read_project(source.text, source.path, given)
+    settings, problems = read_project(source.text, source.path, overrides)
     return settings, ordered(diagnosed(problems, source, Policy()))
 
 
@@ -89,8 +89,8 @@ def nav_diagnostics(settings: Settings, source: SourceText, has_page: Callable[[
     gone = [path for path in dict.fromkeys(_pages(settings.site_nav)) if not has_page(path)]
     for path in gone:
         message = f"`site.nav` names {path[:200]!r}, and there is no such file"
-        found = Problem("nav-without-page", message, nav_span(source, path))
-        yield from diagnosed((found,), source, Policy())
+        problem = Problem("nav-without-page", message, nav_span(source, path))
+        yield from diagnosed((problem,), source, Policy())
 
 
 def nav_span(source: SourceText, entry: str) -> Span:
@@ -139,8 +139,8 @@ def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
         return SchemaFile(None, (Problem(RULE, f"the schema {path} cannot be read: {problem.reason}", Span(0, 0)),))
     reading = (read_yaml if path.lower().endswith((".yaml", ".yml")) else read_json)(source.text)
     if reading.problems or reading.node is None:
-        found = reading.problems or (Problem(RULE, "the file is empty", Span(0, 0)),)
-        return SchemaFile(None, tuple(_named(found, "no schema can be read in this file")), source)
+        problems = reading.problems or (Problem(RULE, "the file is empty", Span(0, 0)),)
+        return SchemaFile(None, tuple(_named(problems, "no schema can be read in this file")), source)
     try:
         return SchemaFile(Schema(to_value(reading.node)), (), source)
     except SchemaError:
@@ -155,18 +155,16 @@ def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files
     spans = key_spans(source.text)
     done: set[str] = set()
     for glob, path in settings.schemas:
-        found = schema_at(root, path, files)
-        if found.schema is not None or path in done:
+        file = schema_at(root, path, files)
+        if file.schema is not None or path in done:
             continue
         done.add(path)
-        if found.source is not None:
+        if file.source is not None:
             shown = PurePath(source.path).parent / path
-            yield from diagnosed(found.problems, replace(found.source, path=str(shown)), Policy())
+            yield from diagnosed(file.problems, replace(file.source, path=str(shown)), Policy())
             continue
         span = span_of(spans, (*inside, "schemas", glob))
-        yield from diagnosed(
-            tuple(Problem(RULE, problem.message, span) for problem in found.problems), source, Policy()
-        )
+        yield from diagnosed(tuple(Problem(RULE, problem.message, span) for problem in file.problems), source, Policy())
 
 
 def _named(problems: Iterable[Problem], lead: str) -> Iterator[Problem]:

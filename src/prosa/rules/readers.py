@@ -46,8 +46,8 @@ class Readers(Struct, Generic[_Question], eq=False):
 
     def of(self, questions: Iterable[_Question]) -> set[Path]:
         """Return the documents that ask at least one of some questions."""
-        found: set[Path] = set()
+        paths: set[Path] = set()
         for question in questions:
             known = self._known.get(question, ())
-            found.update((known,) if isinstance(known, Path) else known)
-        return found
+            paths.update((known,) if isinstance(known, Path) else known)
+        return paths

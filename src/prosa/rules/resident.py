@@ -190,7 +190,7 @@ class ResidentCorpus(Struct, eq=False):
 
     def _is_pointed_at(self, real: Path) -> bool:
         """Return whether a rule of all documents together found something in a document."""
-        return any(real in found for _, found in self._whole.values())
+        return any(real in by_real for _, by_real in self._whole.values())
 
     def _look(
         self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
@@ -204,16 +204,16 @@ class ResidentCorpus(Struct, eq=False):
                 self._among[real] = tuple(check_among(self.corpus, real, dialects))
         wanted |= self._judge_all(dialects)
         wanted |= self._judge_programs({*changed})
-        found: dict[Path, tuple[Diagnostic, ...]] = {}
+        changes: dict[Path, tuple[Diagnostic, ...]] = {}
         for real in wanted:
             new = self._diagnosed(real)
             if new != self.diagnostics.get(real, ()) or real in changed:
-                found[real] = new
+                changes[real] = new
             if new:
                 self.diagnostics[real] = new
             else:
                 self.diagnostics.pop(real, None)
-        return found
+        return changes
 
     def _newly_asked(self, dialects: frozenset[DialectName]) -> set[Path]:
         """Return the documents that other rules judge because the first document of a dialect came or the last went."""
@@ -234,12 +234,12 @@ class ResidentCorpus(Struct, eq=False):
             version = tuple(self._versions.get(name or "", 0) for name in ("", rule.dialect))
             if rule.name in self._whole and self._whole[rule.name][0] == version:
                 continue
-            found: dict[Path, list[Problem]] = {}
+            by_real: dict[Path, list[Problem]] = {}
             for real, problem in found_in_corpus(bound, self.corpus):
-                found.setdefault(real, []).append(problem)
+                by_real.setdefault(real, []).append(problem)
             before = self._whole.get(rule.name, (version, {}))[1]
-            touched.update(real for real in {*before, *found} if before.get(real) != found.get(real))
-            self._whole[rule.name] = version, found
+            touched.update(real for real in {*before, *by_real} if before.get(real) != by_real.get(real))
+            self._whole[rule.name] = version, by_real
         return touched
 
     def _judge_programs(self, changed: set[Path]) -> set[Path]:
@@ -266,7 +266,7 @@ class ResidentCorpus(Struct, eq=False):
         analysis, program = self.seen.get(real), self._programs.get(real)
         problems = [*program.problems] if program is not None else []
         if analysis is not None:
-            whole = (problem for _, found in self._whole.values() for problem in found.get(real, ()))
+            whole = (problem for _, by_real in self._whole.values() for problem in by_real.get(real, ()))
             problems = [*analysis.problems, *problems, *self._among.get(real, ()), *whole]
             self._rules |= {rule.name: rule for rule in analysis.rules}
         known = analysis or program

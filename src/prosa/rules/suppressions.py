@@ -51,10 +51,10 @@ def find_suppressions(front: FrontReading, document: "Document") -> tuple[Suppre
     return tuple(_bounded(chain(_in_front_matter(front), _in_body(document))))
 
 
-def _bounded(found: Iterable[Suppression]) -> Iterator[Suppression]:
+def _bounded(suppressions: Iterable[Suppression]) -> Iterator[Suppression]:
     """Yield those that are read; names count as well."""
     left = MAX_SUPPRESSIONS
-    for suppression in found:
+    for suppression in suppressions:
         if left <= 0:
             return
         yield replace(suppression, names=suppression.names[:left])
@@ -81,11 +81,11 @@ def _in_body(document: "Document") -> Iterator[Suppression]:
 
 def _in_front_matter(front: FrontReading) -> Iterator[Suppression]:
     text = front.source.text
-    found = tuple(_YAML.finditer(text, front.anchor.end, front.body.start))
-    scalars = tuple(_scalars(front.fields)) if found and front.fields is not None else ()
+    matches = tuple(_YAML.finditer(text, front.anchor.end, front.body.start))
+    scalars = tuple(_scalars(front.fields)) if matches and front.fields is not None else ()
     starts = [span.start for span in scalars]
     entry = _NO_ENTRY
-    for match in found:
+    for match in matches:
         at = bisect_left(starts, match.start()) - 1
         if at >= 0 and match.start() < scalars[at].end:
             continue  # part of a value
@@ -123,8 +123,8 @@ def _line_start(source: SourceText, offset: int) -> int:
 
 
 def _line_end(source: SourceText, offset: int) -> int:
-    found = _LINE_END.search(source.text, offset)
-    return found.start() if found else len(source.text)
+    match = _LINE_END.search(source.text, offset)
+    return match.start() if match else len(source.text)
 
 
 def _blocks(document: "Document") -> tuple[Span, ...]:
@@ -150,15 +150,15 @@ class _Behind:
     def first(self, at: int) -> int:
         """Return where the first text after a comment starts that is neither blank nor a comment."""
         if not self._passed.start <= at <= self._passed.end:
-            found = _PASSED_OVER.match(self._text, at)
-            self._passed = Span(at, found.end() if found else at)
+            match = _PASSED_OVER.match(self._text, at)
+            self._passed = Span(at, match.end() if match else at)
         return self._passed.end
 
     def blank_line(self, at: int) -> int:
         """Return where the next blank line starts, else the end of the text."""
         if at > self._blank:
-            found = _BLANK_LINE.search(self._text, at)
-            self._blank = found.start() if found else len(self._text)
+            match = _BLANK_LINE.search(self._text, at)
+            self._blank = match.start() if match else len(self._text)
         return self._blank
 
 
@@ -246,15 +246,15 @@ def apply_suppressions(
 
 def _is_suppressed(problem: Problem, rule: Rule, suppressions: tuple[Suppression, ...], used: set[Span]) -> bool:
     """Return whether any suppression covers the problem; every name that does is used."""
-    found = [
+    spans = [
         span
         for suppression in suppressions
         if suppression.covers.start <= problem.span.start <= suppression.covers.end
         for name, span in suppression.names
         if selects(name, rule)
     ]
-    used.update(found)
-    return bool(found)
+    used.update(spans)
+    return bool(spans)
 
 
 def _complaints(

@@ -235,12 +235,12 @@ class Budget(Struct):
     def price(self, model_name: str, usage: Usage, service: str | None) -> Decimal | None:
         """Return the US dollars of a call. A price is only valid for the service that charges it (LA27); under a
         default cap the list price of a model is used for a gateway."""
-        found = self.prices.cost(model_name, usage, service) if model_name else None
-        if found is None and service in self.free:
+        cost = self.prices.cost(model_name, usage, service) if model_name else None
+        if cost is None and service in self.free:
             return Decimal(0)
-        if found is None and model_name and not self.explicit and not is_on_this_machine(service):
+        if cost is None and model_name and not self.explicit and not is_on_this_machine(service):
             return self.prices.cost(model_name, usage)
-        return found
+        return cost
 
     def _is_priced(self, model_name: str, service: str | None) -> bool:
         """Return whether a price is known. Cached, since a look-up in the price list is slow."""
@@ -385,12 +385,12 @@ class Budgeted(Struct, frozen=True):
 
     def _counted(self, quote: Quote, reply: ModelReply) -> Usage:
         """Return the tokens of a reply. What a service does not count is counted from the text: never fewer."""
-        counted, said = reply.usage, Message("assistant", reply.content + (reply.refusal or ""), reply.tool_calls)
-        is_empty = not (said.content or said.tool_calls)
+        counted, message = reply.usage, Message("assistant", reply.content + (reply.refusal or ""), reply.tool_calls)
+        is_empty = not (message.content or message.tool_calls)
         if reply.service is None or (counted.input_tokens and (counted.output_tokens or is_empty)):
             return counted
         self.budget.text_counts(quote.request.model_name)
-        written = counted.output_tokens or min(message_upper(said), quote.usage.output_tokens)
+        written = counted.output_tokens or min(message_upper(message), quote.usage.output_tokens)
         return replace(counted, input_tokens=counted.input_tokens or quote.usage.input_tokens, output_tokens=written)
 
     def _cost(self, quote: Quote, reply: ModelReply, usage: Usage) -> Decimal:

@@ -45,8 +45,8 @@ def digest_of(value: Encodable) -> str:
 
 def request_digest(request: ModelRequest) -> str:
     """Return the digest of a request to a model: messages, tools, the form of the output and parameters."""
-    said = [{name: getattr(message, name) for name in _SAID} for message in request.messages]
-    return digest_of((said, request.tools, request.output, request.parameters))
+    messages = [{name: getattr(message, name) for name in _SAID} for message in request.messages]
+    return digest_of((messages, request.tools, request.output, request.parameters))
 
 
 def reply_digest(reply: ModelReply) -> str:
@@ -99,7 +99,7 @@ def stamp(moment: datetime) -> str:
     """Return a moment in the form of records: UTC to the millisecond, so that texts sort as times do. One that is
     outside the calendar in UTC becomes its first or last."""
     try:
-        found = moment.astimezone(UTC)
+        instant = moment.astimezone(UTC)
     except OverflowError:
-        found = (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
-    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        instant = (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")

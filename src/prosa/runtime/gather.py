@@ -159,9 +159,9 @@ class ProgramTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the program's output as JSON, that of a skill as the text it is. What its model or caller did wrong is
         a result, what broke is an exception."""
-        given = arguments.get("value") if self.wrapped else dict(arguments)
+        input_value = arguments.get("value") if self.wrapped else dict(arguments)
         try:
-            output = await self.run(self.program, given, path)
+            output = await self.run(self.program, input_value, path)
         except (BudgetSpent, InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
             return ToolResult(f"error: {self.program.name} failed: {error.message}", is_error=True)
         if self.program.form == "text" and isinstance(output, str):
@@ -241,7 +241,7 @@ class SiteTools(Struct, frozen=True):
     def tools(self) -> Sequence[Tool]:
         """Return `visit`, then the actions."""
         names = {*self.taken, VISIT_TOOL}
-        found: list[Tool] = [VisitTool(self.session)]
+        tools: list[Tool] = [VisitTool(self.session)]
         for action in self.session.actions:
             name = action_tool_name(action.id, names, action.page)
             if name in names:
@@ -250,8 +250,8 @@ class SiteTools(Struct, frozen=True):
             if len(self.met) < MAX_MET:
                 self.met[name] = action.page
             origin = ("action", action.id, action.page)
-            found.append(ActionTool(action, ToolSpec(name, action.description, action.parameters, origin)))
-        return found
+            tools.append(ActionTool(action, ToolSpec(name, action.description, action.parameters, origin)))
+        return tools
 
     def gone(self, name: str) -> str:
         """Return where an action that was left behind is found again."""

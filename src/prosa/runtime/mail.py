@@ -179,12 +179,12 @@ class MessageRecord(Struct, frozen=True):
 
     def for_model(self) -> dict[str, Value]:
         """Return what a program sees of it: sender, timestamp and payload (L47), and how to answer."""
-        found: dict[str, Value] = {"id": self.id, "sender": self.sender, "timestamp": self.time}
+        fields: dict[str, Value] = {"id": self.id, "sender": self.sender, "timestamp": self.time}
         if self.reply_to is not None:
-            found["reply_to"] = self.reply_to
+            fields["reply_to"] = self.reply_to
         if self.failed:
-            found["failed"] = True
-        return found | {"attempt": max(self.attempts, 1), "payload": self.value}
+            fields["failed"] = True
+        return fields | {"attempt": max(self.attempts, 1), "payload": self.value}
 
     def for_query(self) -> dict[str, Value]:
         """Return the message in the form for a program that searches the mailbox."""
@@ -192,10 +192,10 @@ class MessageRecord(Struct, frozen=True):
 
     def for_people(self) -> dict[str, Value]:
         """Return the message in full for people, as plain data."""
-        found: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
-        found |= {"timestamp": self.time, "state": self.state, "attempts": self.attempts, "hops": self.hops}
-        found |= {"thread": self.thread, "reply_to": self.reply_to, "run": self.run, "error": self.error}
-        return found | {"payload": self.value}
+        fields: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
+        fields |= {"timestamp": self.time, "state": self.state, "attempts": self.attempts, "hops": self.hops}
+        fields |= {"thread": self.thread, "reply_to": self.reply_to, "run": self.run, "error": self.error}
+        return fields | {"payload": self.value}
 
 
 class Letter(Struct, frozen=True):
@@ -322,8 +322,8 @@ class Worked(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Value]:
         """Return a line of results."""
-        said: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
-        return said | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
+        fields: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
+        return fields | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
 
 
 class WorkerEnd(Struct):

@@ -133,18 +133,18 @@ class ReceiveTool(SteadyTool, frozen=True):
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list."""
-        given = cast("_Wait", arguments)
+        options = cast("_Wait", arguments)
         wanted = Wanted(
             box=self.box.name,
             path=path,
-            most=int(given.get("max", USUAL_RECEIVED)),
+            most=int(options.get("max", USUAL_RECEIVED)),
             room=self.limits.tool_result,
-            sender=given.get("from"),
+            sender=options.get("from"),
             expires=self.box.expires,
-            wait=given.get("wait"),
+            wait=options.get("wait"),
         )
-        found = await self.mail.receive(wanted, self.tickets)
-        return ToolResult(as_json([record.for_model() for record in found]))
+        records = await self.mail.receive(wanted, self.tickets)
+        return ToolResult(as_json([record.for_model() for record in records]))
 
 
 class QueryTool(SteadyTool, frozen=True):
@@ -159,21 +159,21 @@ class QueryTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the messages as a JSON list, as many of the last ones as fit; an invalid query is an error result."""
         del path
-        given = cast("_Query", arguments)
+        query = cast("_Query", arguments)
         try:
             chosen = MessageFilter(
                 mailbox=self.box.name,
-                sender=given.get("sender"),
-                after=_moment("after", given.get("after")),
-                before=_moment("before", given.get("before")),
-                text=given.get("text"),
-                where=parse_where(given["where"], bare=True) if "where" in given else None,
-                limit=int(given.get("limit", USUAL_FOUND)),
+                sender=query.get("sender"),
+                after=_moment("after", query.get("after")),
+                before=_moment("before", query.get("before")),
+                text=query.get("text"),
+                where=parse_where(query["where"], bare=True) if "where" in query else None,
+                limit=int(query.get("limit", USUAL_FOUND)),
             )
         except (ValueError, WhereError) as error:
             return _refused(str(error))
-        found = [record.for_query() for record in await self.mail.query(chosen)]
-        return ToolResult(_fitting(found, self.limits.tool_result))
+        messages = [record.for_query() for record in await self.mail.query(chosen)]
+        return ToolResult(_fitting(messages, self.limits.tool_result))
 
 
 class TicketTool(SteadyTool, frozen=True):
@@ -203,16 +203,16 @@ def _moment(name: str, text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        found = datetime.fromisoformat(text)
-        return stamp(found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00"))
+        moment = datetime.fromisoformat(text)
+        return stamp(moment if moment.tzinfo else datetime.fromisoformat(f"{moment.isoformat()}+00:00"))
     except (ValueError, OverflowError):
         raise ValueError(f"{name}: {text[:40]!r} is not a time such as 2026-03-01T12:00:00Z") from None
 
 
-def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:
+def _fitting(messages: Sequence[dict[str, Value]], room: int) -> str:
     """Return as many of the last items of a list as fit, as JSON."""
     texts, size = list[str](), 2
-    for item in reversed(found):
+    for item in reversed(messages):
         text = as_json(item)
         size += len(text.encode("utf-8", "surrogatepass")) + 1
         if texts and size > room:

@@ -124,8 +124,8 @@ def _only_json_fence(content: str) -> str | None:
         return None
     from prosa.document import fence_texts
 
-    found = fence_texts(content, languages=("json", ""))
-    return found[0] if len(found) == 1 else None
+    texts = fence_texts(content, languages=("json", ""))
+    return texts[0] if len(texts) == 1 else None
 
 
 def _has_an_end(value: Value) -> bool:

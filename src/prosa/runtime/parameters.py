@@ -53,10 +53,10 @@ def squashed(name: str) -> str:
 
 def refused_parameters(parameters: Mapping[str, Value]) -> dict[str, str]:
     """Return the refused parameters, each with the alternative that allows it (X7)."""
-    found = {name: why for name, value in parameters.items() if (why := _why(name, value))}
+    reasons = {name: why for name, value in parameters.items() if (why := _why(name, value))}
     if len(parameters) > MAX_PARAMETERS:
-        found[list(parameters)[MAX_PARAMETERS]] = f"there are at most {MAX_PARAMETERS} parameters"
-    return found
+        reasons[list(parameters)[MAX_PARAMETERS]] = f"there are at most {MAX_PARAMETERS} parameters"
+    return reasons
 
 
 def require_allowed(parameters: Mapping[str, Value]) -> None:

@@ -114,14 +114,14 @@ def reachable(program: Program) -> tuple[Program, ...]:
 
     Shared imports are shared values, so a walk along every path would take exponential time.
     """
-    found: dict[int, Program] = {}
+    programs: dict[int, Program] = {}
     waiting = [program]
     while waiting:
         current = waiting.pop()
-        if id(current) not in found:
-            found[id(current)] = current
+        if id(current) not in programs:
+            programs[id(current)] = current
             waiting.extend(reversed(current.imports))
-    return tuple(found.values())
+    return tuple(programs.values())
 
 
 def with_model(program: Program, model_name: str) -> Program:

@@ -63,22 +63,22 @@ class KeptServers(Struct):
     async def _shared(self, servers: Sequence[ServerConfig], cwd: str) -> _Shared:
         key = (tuple(repr(server) for server in servers), cwd)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            found = self._open.get(key)
-            if found is not None and found.session.is_lost:
+            shared = self._open.get(key)
+            if shared is not None and shared.session.is_lost:
                 del self._open[key]
-                await found.retire()
-                found = None
-            if found is None:
+                await shared.retire()
+                shared = None
+            if shared is None:
                 stack = AsyncExitStack()
                 session = await stack.enter_async_context(self.servers.connect(servers, cwd=cwd))
-                found = self._open[key] = _Shared(session, stack)
-            return found
+                shared = self._open[key] = _Shared(session, stack)
+            return shared
 
     async def aclose(self) -> None:
         """End all servers."""
-        found = list(self._open.values())
+        shareds = list(self._open.values())
         self._open.clear()
-        await asyncio.gather(*(shared.stack.aclose() for shared in found))
+        await asyncio.gather(*(shared.stack.aclose() for shared in shareds))
 
 
 class _Shared(Struct, eq=False):
@@ -118,10 +118,10 @@ class WaitingServer(Struct):
         return session
 
 
-def offered(config: ServerConfig, found: Iterable[ServerTool], notice: Callable[[str], None]) -> list[ServerTool]:
+def offered(config: ServerConfig, tools: Iterable[ServerTool], notice: Callable[[str], None]) -> list[ServerTool]:
     """Return the tools of a running server that a model is offered: all, or those that the program names, in its order
     and in its words. Raises `ToolServerError` for one that the server does not have."""
-    own = [tool for tool in found if tool.server == config.name]
+    own = [tool for tool in tools if tool.server == config.name]
     if config.tools is None:
         return own
     by_name = {tool.name: tool for tool in own}

@@ -229,9 +229,9 @@ class LoadTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the instructions, below what there is of the skill."""
         del path
-        given = cast("_Load", arguments)
-        skill = self.skills[given["name"]]
-        return ToolResult(f"{preamble(skill)}\n\n{skill.text(given.get('arguments', ''))}")
+        request = cast("_Load", arguments)
+        skill = self.skills[request["name"]]
+        return ToolResult(f"{preamble(skill)}\n\n{skill.text(request.get('arguments', ''))}")
 
 
 class ReadTool(SteadyTool, frozen=True):
@@ -246,11 +246,11 @@ class ReadTool(SteadyTool, frozen=True):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Return the text of the file, or why there is none."""
         del path
-        skill, given = _of(self.skills, arguments), cast("_Read", arguments)
-        name = given["path"].replace("\\", "/").rstrip("/").rpartition("/")[2]
+        skill, request = _of(self.skills, arguments), cast("_Read", arguments)
+        name = request["path"].replace("\\", "/").rstrip("/").rpartition("/")[2]
         if skill.altered and name.lower() == "skill.md":
             return ToolResult("error: SKILL.md is not shown: its instructions are in the conversation", is_error=True)
-        return self.files.read(skill.folder, given["path"], int(given.get("from_line", 1)), self.limits.tool_result)
+        return self.files.read(skill.folder, request["path"], int(request.get("from_line", 1)), self.limits.tool_result)
 
 
 class ScriptTool(SteadyTool, frozen=True):
@@ -270,13 +270,13 @@ class ScriptTool(SteadyTool, frozen=True):
         if script not in skill.scripts:
             known = _listed(skill.scripts)
             return ToolResult(f"error: {skill.name} has no script {script!r}; it has {known}", is_error=True)
-        given = {
+        script_input = {
             "script": f"{MOUNT}/{script}",
             "argv": [script, *asked.get("arguments", ())],
             "stdin": asked.get("stdin", ""),
             "files": asked.get("files", {}),
         }
-        code = START.replace("GIVEN", repr(json.dumps(given)), 1)
+        code = START.replace("GIVEN", repr(json.dumps(script_input)), 1)
         limits = self.limits
         ran = await self.sandbox.run(
             code, timeout=limits.python_timeout, memory=limits.python_memory, folder=skill.folder

@@ -132,9 +132,9 @@ class Toolbox(Struct, frozen=True):
             return _refused(f"the arguments are not valid JSON: column {error.column}: {error.message}")
         if wrong := argument_problems(tool.spec.parameters, arguments):
             return _refused("the arguments do not satisfy the tool's schema:\n" + "\n".join(wrong))
-        given = cast("dict[str, Value]", arguments)
-        step = ToolStep(path, call.name, tool.kind, given, self.scope, tool.repeatable, tool.moves)
-        return await self.journal.result(step, partial(tool.call, given, path))
+        values = cast("dict[str, Value]", arguments)
+        step = ToolStep(path, call.name, tool.kind, values, self.scope, tool.repeatable, tool.moves)
+        return await self.journal.result(step, partial(tool.call, values, path))
 
 
 def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:

@@ -73,17 +73,17 @@ class Declarations(Struct):
                 return None
             if step not in place.steps:
                 place.steps[step] = self._step(place, step, depth)
-            found = place.steps[step]
-            if isinstance(found, Missing):
-                return Missing(depth, found.name, found.declared, found.closed)
-            place = found
+            next_place = place.steps[step]
+            if isinstance(next_place, Missing):
+                return Missing(depth, next_place.name, next_place.declared, next_place.closed)
+            place = next_place
         return None
 
     def _step(self, place: _Place, step: Step, depth: int) -> _Place | Missing | None:
         """Return the place of the next value; None when everything is declared there."""
-        found = place.elements if step is None else self._member(place, step)
-        if found:
-            return self._place(tuple(found))
+        schemas = place.elements if step is None else self._member(place, step)
+        if schemas:
+            return self._place(tuple(schemas))
         if place.may_hold if step is None else place.may_be_object and not place.has_names:
             return None
         return Missing(depth, step or "[]", tuple(place.named), self._closed(place.schemas, 0, {}))
@@ -93,11 +93,11 @@ class Declarations(Struct):
         name."""
         if len(place.patterns) > MAX_PATTERNS:
             return [True]
-        found = list(place.named.get(name, ()))
+        members = list(place.named.get(name, ()))
         for pattern, schemas in place.patterns.items():
             if _matches(pattern, name):
-                found += schemas
-        return found or place.others
+                members += schemas
+        return members or place.others
 
     def _place(self, schemas: tuple[SchemaData, ...]) -> _Place | None:
         """Return what the schemas and everything they are made of say; None when one of them declares everything."""
@@ -219,15 +219,15 @@ def _is_index(key: str) -> bool:
 
 def _anchors(schema: SchemaData) -> dict[str, SchemaData]:
     """Return every schema that has a name of its own, by it."""
-    found: dict[str, SchemaData] = {}
+    anchors: dict[str, SchemaData] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Mapping):
             for key in ("$anchor", "$dynamicAnchor"):
                 if isinstance(name := part.get(key), str):
-                    found.setdefault(name, part)
+                    anchors.setdefault(name, part)
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-    return found
+    return anchors

@@ -224,11 +224,11 @@ def _merge_choices(result: dict[str, Value]) -> None:
     """Send `oneOf` as `anyOf`: that only one of them holds is validated afterwards."""
     if "oneOf" not in result:
         return
-    choices = result.pop("oneOf")
+    branches = result.pop("oneOf")
     if "anyOf" in result:
-        result["allOf"] = [*items_of(result.get("allOf")), {"anyOf": choices}]
+        result["allOf"] = [*items_of(result.get("allOf")), {"anyOf": branches}]
     else:
-        result["anyOf"] = choices
+        result["anyOf"] = branches
 
 
 def _bound(result: dict[str, Value]) -> None:

@@ -29,19 +29,19 @@ class SchemaView:
 
     def at(self, path: Iterable[str | None]) -> tuple[Mapping[str, Value], ...]:
         """Return the schemas of the value at a path; None stands for an element of a list or of a mapping."""
-        found = self._parts((self.root,))
+        parts = self._parts((self.root,))
         for step in path:
-            found = self._parts(child for part in found for child in _inner(part, step))
-        return found
+            parts = self._parts(child for part in parts for child in _inner(part, step))
+        return parts
 
     def members(self, path: Iterable[str | None]) -> dict[str, list[Value]]:
         """Return the members that are declared for the value at a path, each with its schemas."""
-        found: dict[str, list[Value]] = {}
+        by_name: dict[str, list[Value]] = {}
         for part in self.at(path):
             properties = part.get("properties")
             for name, schema in properties.items() if isinstance(properties, Mapping) else ():
-                found.setdefault(name, []).append(schema)
-        return found
+                by_name.setdefault(name, []).append(schema)
+        return by_name
 
     def required(self, path: Iterable[str | None]) -> frozenset[str]:
         """Return the members that the value at a path must have."""
@@ -51,12 +51,12 @@ class SchemaView:
     def values(self, path: Iterable[str | None]) -> list[Value]:
         """Return the values that are named for the one at a path: of an enumeration, a constant, examples, the
         default."""
-        found: dict[str, Value] = {}
+        by_text: dict[str, Value] = {}
         for part in self.at(path):
             for value in _named(part):
-                if len(found) < MAX_VALUES:
-                    found.setdefault(shown_value(value), value)
-        return list(found.values())
+                if len(by_text) < MAX_VALUES:
+                    by_text.setdefault(shown_value(value), value)
+        return list(by_text.values())
 
     def told(self, schemas: Iterable[Value]) -> tuple[str, str]:
         """Return the type that schemas accept, and their description, for people."""
@@ -68,16 +68,16 @@ class SchemaView:
 
     def _parts(self, schemas: Iterable[SchemaData]) -> tuple[Mapping[str, Value], ...]:
         """Return the schemas and all that apply to the same value."""
-        waiting, seen, found = list(schemas), set[int](), list[Mapping[str, Value]]()
-        while waiting and len(found) < MAX_PARTS:
+        waiting, seen, parts = list(schemas), set[int](), list[Mapping[str, Value]]()
+        while waiting and len(parts) < MAX_PARTS:
             schema = waiting.pop(0)
             if isinstance(schema, Mapping) and id(schema) not in seen:
                 seen.add(id(schema))
-                found.append(schema)
+                parts.append(schema)
                 if "not" in schema:
                     schema = {key: member for key, member in schema.items() if key != "not"}
                 waiting += in_place(schema, self.references)
-        return tuple(found)
+        return tuple(parts)
 
 
 _TYPED = frozenset({"type", "enum", "const", "properties"})
@@ -96,8 +96,8 @@ def _inner(schema: Mapping[str, Value], step: str | None) -> Iterator[Value]:
 
 
 def _named(schema: Mapping[str, Value]) -> Iterator[Value]:
-    if isinstance(choices := schema.get("enum"), list):
-        yield from choices
+    if isinstance(allowed := schema.get("enum"), list):
+        yield from allowed
     if "const" in schema:
         yield schema["const"]
     types = schema.get("type")

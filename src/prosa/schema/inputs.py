@@ -87,7 +87,7 @@ def describe_inputs(schema: SchemaData) -> tuple[InputField, ...]:
 
 def _field(name: str, schema: Value, required: bool, references: References) -> InputField:
     parts = list(merged(schema, references))
-    enum = next((choices for part in parts if isinstance(choices := part.get("enum"), list)), ())
+    enum = next((allowed for part in parts if isinstance(allowed := part.get("enum"), list)), ())
     description = first(parts, "description") or first(parts, "title") or ""
     return InputField(
         name,
@@ -109,8 +109,8 @@ def type_text(schema: SchemaData, references: References, depth: int = 0) -> str
     parts = list(merged(schema, references))
     if any("const" in part for part in parts):
         return shown_value(first(parts, "const"))
-    if isinstance(choices := first(parts, "enum"), list):
-        return "one of " + listed(map(shown_value, choices))
+    if isinstance(allowed := first(parts, "enum"), list):
+        return "one of " + listed(map(shown_value, allowed))
     names = accepted_types(schema, references)
     if not names:
         return "any JSON"
@@ -130,7 +130,7 @@ def _type_words(name: str, parts: list[Mapping[str, Value]], references: Referen
 
 def accepted_types(schema: SchemaData, references: References) -> tuple[str, ...]:
     """Return the types that a schema accepts, in the order written; empty when it does not say."""
-    found: dict[str, None] = {}
+    type_names: dict[str, None] = {}
     waiting, seen = [schema], set()
     while waiting:
         current = waiting.pop()
@@ -138,9 +138,9 @@ def accepted_types(schema: SchemaData, references: References) -> tuple[str, ...
             continue
         seen.add(id(current))
         names, alternatives = _said_types(current, references)
-        found |= dict.fromkeys(names)
+        type_names |= dict.fromkeys(names)
         waiting += reversed(alternatives)
-    return tuple(found)
+    return tuple(type_names)
 
 
 def _said_types(schema: SchemaData, references: References) -> tuple[list[str], list[Value]]:
@@ -279,22 +279,22 @@ def _types(schema: Mapping[str, Value]) -> list[Value]:
 
 
 def _for_property(applied: Schemas, name: str) -> Schemas:
-    found: list[Value] = []
+    candidates: list[Value] = []
     for schema in applied:
         properties = members_of(schema.get("properties"))
         if name in properties:
-            found.append(properties[name])
+            candidates.append(properties[name])
         elif "patternProperties" not in schema:
-            found.append(schema.get("additionalProperties"))
-    return [part for part in found if isinstance(part, Mapping)]
+            candidates.append(schema.get("additionalProperties"))
+    return [part for part in candidates if isinstance(part, Mapping)]
 
 
 def _for_item(applied: Schemas, index: int) -> Schemas:
-    found: list[Value] = []
+    candidates: list[Value] = []
     for schema in applied:
         prefix = items_of(schema.get("prefixItems"))
-        found.append(prefix[index] if index < len(prefix) else schema.get("items"))
-    return [part for part in found if isinstance(part, Mapping)]
+        candidates.append(prefix[index] if index < len(prefix) else schema.get("items"))
+    return [part for part in candidates if isinstance(part, Mapping)]
 
 
 # ``KEY=VALUE``, typed by the input schema. Validation comes later.
@@ -397,8 +397,8 @@ def _put(result: dict[str, Value], path: Sequence[str], value: Value, name: str)
             raise ArgumentProblem(name, f"`{step}` was given a value of its own before")
         result = inner
     last = path[-1]
-    if isinstance(given := result.get(last), dict) and isinstance(value, dict):
-        result[last] = {**value, **given}
+    if isinstance(existing := result.get(last), dict) and isinstance(value, dict):
+        result[last] = {**value, **existing}
     elif last in result:
         raise ArgumentProblem(name, "given twice; expected once")
     else:
@@ -446,17 +446,17 @@ def _as_list(name: str, text: str) -> str:
 def _chosen(name: str, text: str, schema: SchemaData, references: References) -> Value | _Failed:
     """Return the member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
     parts = list(merged(schema, references))
-    choices = first(parts, "enum") if any("enum" in part for part in parts) else None
-    if choices is None and any("const" in part for part in parts):
-        choices = [first(parts, "const")]
-    if not isinstance(choices, list):
+    allowed = first(parts, "enum") if any("enum" in part for part in parts) else None
+    if allowed is None and any("const" in part for part in parts):
+        allowed = [first(parts, "const")]
+    if not isinstance(allowed, list):
         return _FAILED
-    for choice in choices:
+    for choice in allowed:
         if text == choice or (not isinstance(choice, str) and _same(_json_or_text(text), choice)):
             return choice
-    near = nearest(text, [choice for choice in choices if isinstance(choice, str)], cutoff=0.6)
+    near = nearest(text, [choice for choice in allowed if isinstance(choice, str)], cutoff=0.6)
     hint = f"; did you mean {shown_value(near)}?" if near else ""
-    raise ArgumentProblem(name, f"expected one of {listed(map(shown_value, choices))}, found {shown_value(text)}{hint}")
+    raise ArgumentProblem(name, f"expected one of {listed(map(shown_value, allowed))}, found {shown_value(text)}{hint}")
 
 
 def _same(value: Value, choice: Value) -> bool:

@@ -125,9 +125,9 @@ def is_object_root(schema: Mapping[str, Value]) -> bool:
 
 
 def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
-    choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if isinstance(choices, list):
-        return bool(choices) and all(isinstance(choice, dict) for choice in choices)
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if isinstance(allowed, list):
+        return bool(allowed) and all(isinstance(choice, dict) for choice in allowed)
     for keyword in ("anyOf", "oneOf"):
         if isinstance(branches := schema.get(keyword), list):
             return all(isinstance(branch, Mapping) and branch.get("type") == "object" for branch in branches)
@@ -172,10 +172,10 @@ def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the schema without booleans as schemas except in `additionalProperties`: some servers refuse a whole
     request for one. Parts left out are validated afterwards, except in `not` and `if`, where less would mean more; a
     schema without any is returned unchanged."""
-    found = [*subschemas(schema)]
-    if not any(isinstance(subschema, bool) and way[-1] != "additionalProperties" for way, subschema in found):
+    parts = [*subschemas(schema)]
+    if not any(isinstance(subschema, bool) and way[-1] != "additionalProperties" for way, subschema in parts):
         return schema
-    turned = (subschema for way, subschema in found if not _TURNING.isdisjoint(applicators(way)))
+    turned = (subschema for way, subschema in parts if not _TURNING.isdisjoint(applicators(way)))
     if any(
         isinstance(subschema, Mapping) and not subschema.keys().isdisjoint(("$ref", "$dynamicRef"))
         for subschema in turned
@@ -218,7 +218,7 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
         elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
             result |= {keyword: {}} if value else {}
         elif keyword in ("anyOf", "oneOf") and isinstance(value, list):
-            result |= {keyword: found} if (found := [_of(item) for item in value if item is not False]) else {}
+            result |= {keyword: branches} if (branches := [_of(item) for item in value if item is not False]) else {}
         elif keyword in ("properties", "patternProperties") and isinstance(value, Mapping):
             result[keyword] = {name: _of(member) for name, member in value.items() if member is not False}
         elif keyword == "maxItems" and keyword in result:
@@ -369,10 +369,10 @@ def _too_large(schema: Mapping[str, Value]) -> str | None:
         if not isinstance(current, Mapping):
             continue
         names = [name for key in ("properties", "$defs", "definitions") for name in members_of(current.get(key))]
-        choices = [*items_of(current.get("enum")), *([current["const"]] if "const" in current else ())]
+        allowed = [*items_of(current.get("enum")), *([current["const"]] if "const" in current else ())]
         properties += len(members_of(current.get("properties")))
-        values += len(choices)
-        characters += sum(len(str(name)) for name in [*names, *choices])
+        values += len(allowed)
+        characters += sum(len(str(name)) for name in [*names, *allowed])
     if properties > STRICT_MAX_PROPERTIES:
         return f"it has more than {STRICT_MAX_PROPERTIES:,} properties"
     if values > STRICT_MAX_ENUM_VALUES:

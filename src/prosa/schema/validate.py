@@ -93,23 +93,27 @@ class Schema:
         self.raw = obj
         self._validator = _compiled(obj)
 
-    def problems(self, instance: Value, given: Value = None) -> list[SchemaProblem]:
-        """Return every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid. ``given`` is
-        the value before defaults were filled in.
+    def problems(self, instance: Value, initial: Value = None) -> list[SchemaProblem]:
+        """Return every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid. ``initial``
+        is the value before defaults were filled in.
 
         A value that is not JSON (NaN, keys that are not text, endless nesting) has exactly one problem, of the
         keyword ``type``.
         """
-        return [problem for problem, _ in self.problems_with_names(instance, given)]
+        return [problem for problem, _ in self.problems_with_names(instance, initial)]
 
-    def problems_with_names(self, instance: Value, given: Value = None) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
+    def problems_with_names(
+        self, instance: Value, initial: Value = None
+    ) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
         """Return the same, each with the properties at its place that nothing describes."""
         if (wrong := not_plain(instance, MAX_INSTANCE_DEPTH)) is not None:
             return [(SchemaProblem(format_pointer(wrong[0]), "type", wrong[1]), ())]
         errors = islice(self._validator.iter_errors(instance), MAX_PROBLEMS)
         return [
             (
-                SchemaProblem(format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw, given)),
+                SchemaProblem(
+                    format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw, initial)
+                ),
                 tuple(map(str, getattr(error.kind, "unexpected", ()))),
             )
             for error in errors
@@ -131,12 +135,12 @@ def _compiled(schema: SchemaData) -> "Validator":
     if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
         return _compile(schema)  # which says what is wrong
     key = marshal.dumps(schema, 2)
-    found = _COMPILED.get(key)
-    if found is None:
+    validator = _COMPILED.get(key)
+    if validator is None:
         if len(_COMPILED) >= MAX_COMPILED:
             _COMPILED.clear()
-        found = _COMPILED[key] = _compile(schema)
-    return found
+        validator = _COMPILED[key] = _compile(schema)
+    return validator
 
 
 def _compile(schema: SchemaData) -> "Validator":
@@ -371,10 +375,10 @@ def check_schema_shape(node: Node) -> tuple[Problem, ...]:
         # The rest is worth saying only where keywords may explain the error.
         problems += _unknown_keywords(node, value) if isinstance(value, Mapping) else ()
         return tuple(islice(problems, MAX_PROBLEMS))
-    found: list[Problem] = []
+    shape_problems: list[Problem] = []
     for check in (_unknown_keywords, _without_type, _required):
-        found += islice(check(node, value), MAX_PROBLEMS)
-    return tuple(sorted(found, key=lambda problem: problem.span)[:MAX_PROBLEMS])
+        shape_problems += islice(check(node, value), MAX_PROBLEMS)
+    return tuple(sorted(shape_problems, key=lambda problem: problem.span)[:MAX_PROBLEMS])
 
 
 def _bad(node: Node, error: SchemaError) -> Problem:

@@ -250,8 +250,8 @@ class References:
 
     def target(self, schema: Mapping[str, Value]) -> SchemaData | None:
         """Return the schema that the ``$ref`` (or ``$dynamicRef``) of a subschema names, or None."""
-        found = self.locate(schema)
-        return None if found is None else found[1]
+        located = self.locate(schema)
+        return None if located is None else located[1]
 
     def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, SchemaData] | None:
         """Return the target with its path from the root, or None if it is outside this schema."""

@@ -49,11 +49,11 @@ def keyword_of(error: LibraryError) -> str:
     return way[-1] if way else "false"
 
 
-def sentence(error: LibraryError, root: SchemaData, given: SchemaData = None) -> str:
-    """Return what was expected and what was found, for one error. ``given`` is the value before defaults were filled
+def sentence(error: LibraryError, root: SchemaData, initial: SchemaData = None) -> str:
+    """Return what was expected and what was found, for one error. ``initial`` is the value before defaults were filled
     in, if any were: they are not what was found."""
     kind = type(error.kind).__name__
-    if kind == "Required" and isinstance(before := _held(given, error.instance_path), Mapping):
+    if kind == "Required" and isinstance(before := _held(initial, error.instance_path), Mapping):
         return _required(error, root, before)
     describe = _SENTENCES.get(kind)
     return describe(error, root) if describe else error.message
@@ -68,7 +68,7 @@ def _type(error: LibraryError, _: SchemaData) -> str:
     return f"expected {listed(types)}, found {found(error.instance)}"
 
 
-def _required(error: LibraryError, root: SchemaData, given: Mapping[str, Value] | None = None) -> str:
+def _required(error: LibraryError, root: SchemaData, initial: Mapping[str, Value] | None = None) -> str:
     name, instance = error.kind.property, error.instance
     holders = _held(root, error.schema_path)
     if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping) and isinstance(instance, Mapping):
@@ -76,7 +76,7 @@ def _required(error: LibraryError, root: SchemaData, given: Mapping[str, Value] 
             key for key, names in holders.items() if key in instance and isinstance(names, list) and name in names
         ]
         return f"expected the property `{name}` because `{present[0] if present else '?'}` is there, found none"
-    return f"expected the property `{name}`, which is required, found {_keys(instance if given is None else given)}"
+    return f"expected the property `{name}`, which is required, found {_keys(instance if initial is None else initial)}"
 
 
 def _keys(value: SchemaData) -> str:

@@ -41,12 +41,12 @@ def _setting(text: str) -> tuple[str, Path, SettingValue]:
     key = key.strip()
     if not equals or not key or len(text.splitlines()) != 1:
         raise BadSetting("it is no setting", "write KEY=VALUE, such as limits.iterations=3")
-    found = next(((candidate, path) for candidate in SETTINGS if (path := _path(candidate.path, key.split(".")))), None)
-    if found is None:
+    match = next(((candidate, path) for candidate in SETTINGS if (path := _path(candidate.path, key.split(".")))), None)
+    if match is None:
         near = nearest(key.replace("_", "-"), [candidate.key for candidate in SETTINGS], cutoff=0.75)
         hint = f"did you mean {near}?" if near else "docs/settings.md lists all settings"
         raise BadSetting(f"there is no setting `{key[:60]}`", hint)
-    setting, path = found
+    setting, path = match
     raw = next((reading for reading in _readings(written.strip()) if _fits(setting, reading)), written.strip())
     result = checked(path, raw, setting.level)
     if isinstance(result, Valid):

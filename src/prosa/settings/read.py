@@ -66,44 +66,46 @@ _CHOSEN: Mapping[str, str] = {
 }
 
 
-def read_user_settings(text: str, given: Mapping[Path, SettingValue] = NONE) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the user's own settings, with those that are ``given`` for this call. Invalid ones are left out and
+def read_user_settings(
+    text: str, overrides: Mapping[Path, SettingValue] = NONE
+) -> tuple[Settings, tuple[Problem, ...]]:
+    """Return the user's own settings, with the ``overrides`` of this call. Invalid ones are left out and
     reported."""
-    values, problems = _read(text, "user", (), given)
+    values, problems = _read(text, "user", (), overrides)
     return _user(values), problems
 
 
 def read_project_settings(
-    text: str, source: str = "prosa.toml", given: Mapping[Path, SettingValue] = NONE
+    text: str, source: str = "prosa.toml", overrides: Mapping[Path, SettingValue] = NONE
 ) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings of a project, with those that are ``given`` for this call; ``source`` is the name of the
+    """Return the settings of a project, with the ``overrides`` of this call; ``source`` is the name of the
     file: in `pyproject.toml` only `[tool.prosa]` counts."""
     inside = ("tool", "prosa") if source.endswith("pyproject.toml") else ()
-    values, problems = _read(text, "project", inside, given)
+    values, problems = _read(text, "project", inside, overrides)
     return _project(values), problems
 
 
 def _read(
-    text: str, level: Level, inside: Path, given: Mapping[Path, SettingValue]
+    text: str, level: Level, inside: Path, overrides: Mapping[Path, SettingValue]
 ) -> tuple[dict[Path, SettingValue], tuple[Problem, ...]]:
     """Return the checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
     values: dict[Path, SettingValue] = {}
     for path, raw in _leaves(tree):
-        found = checked(path, raw, level)
+        outcome = checked(path, raw, level)
         if path in values:
-            found = Wrong(
+            outcome = Wrong(
                 "bad-setting", f"`{'.'.join(path)}` is set twice, with `-` and with `_`", "delete one of them"
             )
-            problems.append(found.at(_last_span(text, (*inside, *path)) or span_of(spans, (*inside, *path))))
-        elif isinstance(found, Valid):
-            values[path] = found.value
-        elif found is not None:
-            problems.append(found.at(span_of(spans, (*inside, *path))))
+            problems.append(outcome.at(_last_span(text, (*inside, *path)) or span_of(spans, (*inside, *path))))
+        elif isinstance(outcome, Valid):
+            values[path] = outcome.value
+        elif outcome is not None:
+            problems.append(outcome.at(span_of(spans, (*inside, *path))))
         if len(problems) == MAX_PROBLEMS:
             break
-    values = {path: value for path, value in values.items() if path not in given} | dict(given)
+    values = {path: value for path, value in values.items() if path not in overrides} | dict(overrides)
     problems += [wrong.at(span_of(spans, path)) for path, wrong in _half_prices(values)]
     return values, tuple(problems)
 
@@ -142,8 +144,8 @@ def checked(path: Path, raw: Raw, level: Level) -> Valid | Wrong | None:
     value = convert(raw)
     if value is None:
         # Where a variable name is expected, the user may have written the key itself; it is never shown (X7).
-        found = "" if setting.kind == "variable" else _fault(raw)
-        return Wrong("bad-setting", f"`{name}` must be {expected}{found}")
+        fault = "" if setting.kind == "variable" else _fault(raw)
+        return Wrong("bad-setting", f"`{name}` must be {expected}{fault}")
     return _bad_name(setting, path) or Valid(value)
 
 
@@ -261,15 +263,15 @@ def _user(values: Mapping[Path, SettingValue]) -> Settings:
 
 def _servers(values: Mapping[Path, SettingValue]) -> dict[str, ServerSettings]:
     """Return the settings for the servers of each origin, as written."""
-    found: dict[str, ServerSettings] = {}
+    servers: dict[str, ServerSettings] = {}
     for path, value in values.items():
         if path[0] == "servers":
-            had = found.get(path[1], ServerSettings())
+            had = servers.get(path[1], ServerSettings())
             if path[2] == "header-env":
-                found[path[1]] = replace(had, header_env={**had.header_env, path[3]: value})
+                servers[path[1]] = replace(had, header_env={**had.header_env, path[3]: value})
             else:
-                found[path[1]] = replace(had, **{_field(path): value})
-    return found
+                servers[path[1]] = replace(had, **{_field(path): value})
+    return servers
 
 
 def _tables(
@@ -277,11 +279,11 @@ def _tables(
 ) -> dict[str, dict[str, SettingValue]]:
     """Return the settings of each table in a table, by the name that the user chose, with keys in their official
     spelling."""
-    found: dict[str, dict[str, SettingValue]] = {}
+    tables: dict[str, dict[str, SettingValue]] = {}
     for path, value in values.items():
         if path[0] == table:
-            found.setdefault(spelled(path[1]), {})[_field(path)] = value
-    return found
+            tables.setdefault(spelled(path[1]), {})[_field(path)] = value
+    return tables
 
 
 def _field(path: Path) -> str:
@@ -398,8 +400,8 @@ def _seconds(raw: Raw) -> float | None:
 
 
 def _amount(raw: Raw) -> float | None:
-    found = _number(raw)
-    return None if found is None or found > 2 else float(found)
+    number = _number(raw)
+    return None if number is None or number > 2 else float(number)
 
 
 KINDS: Mapping[str, tuple[str, Callable[[Raw], SettingValue | None]]] = {
@@ -473,13 +475,13 @@ def key_spans(text: str) -> dict[Path, Span]:
 
 def _last_span(text: str, path: Path) -> Span | None:
     """Return the place of the last key of a path, None where it stands behind another key of its line."""
-    found: Span | None = None
+    last: Span | None = None
     table: Path = ()
     for parts, (span, is_header) in _lines(text):
         if not is_header and (*table, *parts) == path:
-            found = span
+            last = span
         table = parts if is_header else table
-    return found
+    return last
 
 
 def span_of(spans: Mapping[Path, Span], path: Path) -> Span:
@@ -492,11 +494,11 @@ def _lines(text: str) -> Iterator[tuple[Path, tuple[Span, bool]]]:
     """Yield, for each line that starts with a header or a key, its parts, its span, and whether it is a header."""
     offset = 0
     for line in text.split("\n"):
-        found = _LINE.match(line)
-        if found:
-            name = "header" if found["header"] else "key"
-            start, end = found.span(name)
-            parts = (part.strip("\"'").replace("_", "-") for part in re.findall(_PART, found[name]))
+        match = _LINE.match(line)
+        if match:
+            name = "header" if match["header"] else "key"
+            start, end = match.span(name)
+            parts = (part.strip("\"'").replace("_", "-") for part in re.findall(_PART, match[name]))
             yield tuple(parts), (Span(offset + start, offset + end), name == "header")
         offset += len(line) + 1
 

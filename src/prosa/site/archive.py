@@ -81,16 +81,16 @@ def unpack(data: bytes) -> Files:
         members = _zip(data)
     else:
         raise ArchiveProblem("it is neither a .tar.gz nor a .zip")
-    found: dict[str, tuple[str, bytes]] = {}
+    contents: dict[str, tuple[str, bytes]] = {}
     total = 0
     for path, content in members:
         total += len(content)
-        if len(found) >= MOST_FOREIGN_FILES or total > MOST_FOREIGN_BYTES:
+        if len(contents) >= MOST_FOREIGN_FILES or total > MOST_FOREIGN_BYTES:
             raise ArchiveProblem(_TOO_MUCH)
-        if (known := folded(path)) in found:
+        if (known := folded(path)) in contents:
             raise ArchiveProblem(f"it has two files at {path[:100]!r}, one of them perhaps in other case")
-        found[known] = path, content
-    files = sorted(found.values())
+        contents[known] = path, content
+    files = sorted(contents.values())
     require_files([path for path, _ in files])
     return files
 

@@ -73,11 +73,11 @@ def _rank(document: tuple[str, Mapping[str, Value]]) -> tuple[bool, bool, str]:
 def _bases(pages: frozenset[str]) -> Iterator[str]:
     """Yield the root, then the folders of the first two levels."""
     yield ""
-    found: dict[str, None] = {}
+    bases: dict[str, None] = {}
     for page in sorted(pages):
         parts = page.split("/")[:-1]
-        found |= {f"{'/'.join(parts[:depth])}/": None for depth in (1, 2) if len(parts) >= depth}
-    yield from sorted(found, key=lambda folder: (folder.count("/"), folder))
+        bases |= {f"{'/'.join(parts[:depth])}/": None for depth in (1, 2) if len(parts) >= depth}
+    yield from sorted(bases, key=lambda folder: (folder.count("/"), folder))
 
 
 def _page(addresses: Collection[str], base: str, pages: frozenset[str]) -> str | None:
@@ -127,8 +127,8 @@ def _same(name: str) -> str:
 
 def _unnumbered(name: str) -> str:
     """Return a name without the number that Docusaurus orders it by; dates and versions stay."""
-    found = _NUMBER.match(name)
-    return name[found.end() :] if found is not None and not _VERSION.match(name) else name
+    match = _NUMBER.match(name)
+    return name[match.end() :] if match is not None and not _VERSION.match(name) else name
 
 
 def _urlized(name: str) -> str:

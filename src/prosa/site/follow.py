@@ -62,18 +62,18 @@ def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
     every = leads(node)
     if not every:
         raise FollowProblem(f"{node.name} has no links")
-    found = list(_meant(every, what.strip()))
-    if not found:
+    links = list(_meant(every, what.strip()))
+    if not links:
         raise FollowProblem(f"no link of {node.name} is {what!r}", _listed(every))
-    urls = {lead.url or index().get(lead.node_id, "") for lead in found}
+    urls = {lead.url or index().get(lead.node_id, "") for lead in links}
     if len(urls) > 1:
-        numbers = ", ".join(str(lead.number) for lead in found)
+        numbers = ", ".join(str(lead.number) for lead in links)
         raise FollowProblem(f"{what!r} could be several links of {node.name}", f"follow one by its number: {numbers}")
     (url,) = urls
     if not url:
-        named = found[0].node_id
+        named = links[0].node_id
         why = f"neither the page nor an index locates the node {named!r} is" if named else "it is not a web page"
-        raise FollowProblem(f"the link {found[0].number} of {node.name} cannot be followed: {why}")
+        raise FollowProblem(f"the link {links[0].number} of {node.name} cannot be followed: {why}")
     return url
 
 
@@ -89,12 +89,12 @@ def index_urls(url: str) -> tuple[str, ...]:
 def index_of(value: Value, base: str) -> dict[str, str]:
     """Return the index of a site from its JSON: the URL of each node by id. Invalid entries are left out."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     for node in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
         name, url = (node.get("id"), node.get("md_url")) if isinstance(node, Mapping) else (None, None)
         if isinstance(name, str) and isinstance(url, str):
-            found.setdefault(name, led(base, url))
-    return {name: url for name, url in found.items() if url}
+            urls.setdefault(name, led(base, url))
+    return {name: url for name, url in urls.items() if url}
 
 
 def _meant(every: tuple[NumberedLink, ...], what: str) -> Iterator[NumberedLink]:
@@ -106,9 +106,9 @@ def _meant(every: tuple[NumberedLink, ...], what: str) -> Iterator[NumberedLink]
         lambda lead: what.casefold() in (word.casefold() for word in lead.words),
     )
     for test in tests:
-        found = [lead for lead in every if what and test(lead)]
-        if found:
-            yield from found
+        links = [lead for lead in every if what and test(lead)]
+        if links:
+            yield from links
             return
 
 

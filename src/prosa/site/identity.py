@@ -101,8 +101,8 @@ def summary_of(reading: DialectReading[object], written: Mapping[str, Value] | N
     """Return the description of a document: the one for search engines, else the one in its front matter, which is
     ``written`` if known."""
     fields = _written(reading) if written is None else written
-    said = (_seo(reading), *(_text(fields.get(name)) for name in _SUMMARIES))
-    return next(filter(None, said), "")[:MAX_SUMMARY]
+    summaries = (_seo(reading), *(_text(fields.get(name)) for name in _SUMMARIES))
+    return next(filter(None, summaries), "")[:MAX_SUMMARY]
 
 
 def _page_of(reading: DialectReading[object], name: str) -> Value:

@@ -88,22 +88,22 @@ def robots(base: str, *, closed: bool, signal: str = "") -> str:
     what its content may be used for."""
     if closed:
         return "User-agent: *\nDisallow: /\n"
-    said = f"Content-Signal: {signal}\n" if signal else ""
-    return f"User-agent: *\n{said}Allow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
+    signal_line = f"Content-Signal: {signal}\n" if signal else ""
+    return f"User-agent: *\n{signal_line}Allow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
 
 
 def _sections(rows: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
     """Return the nodes by the folder that they lie in below the root; those in the root first."""
-    found: dict[str, list[NodeRow]] = {OTHERS: []}
+    sections: dict[str, list[NodeRow]] = {OTHERS: []}
     for row in rows:
         folder, slash, _ = row.path.partition("/")
-        found.setdefault(folder if slash else OTHERS, []).append(row)
-    return {name: some for name, some in found.items() if some}
+        sections.setdefault(folder if slash else OTHERS, []).append(row)
+    return {name: some for name, some in sections.items() if some}
 
 
 def _line(row: NodeRow, base: str, summary: str) -> str:
-    said = f": {link_text(summary)}" if summary else ""
-    return f"- [{link_text(row.title)}]({base}{link_target(twin_of(row.url, 'markdown'))}){said}"
+    summary_part = f": {link_text(summary)}" if summary else ""
+    return f"- [{link_text(row.title)}]({base}{link_target(twin_of(row.url, 'markdown'))}){summary_part}"
 
 
 def _without_id(action: Mapping[str, Value]) -> dict[str, Value]:

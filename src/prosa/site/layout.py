@@ -105,22 +105,22 @@ def _files(name: str) -> list[Wanted]:
     folder."""
     if not name or name.endswith("/"):
         return [Wanted(f"{name}{page_name}", None) for page_name in FOLDER_PAGES]
-    found = [Wanted(f"{name}{suffix}", None) for suffix in _SPELLED]
+    wanted = [Wanted(f"{name}{suffix}", None) for suffix in _SPELLED]
     lowered = name.lower()
     if lowered.endswith(SUFFIXES):
-        found.insert(0, Wanted(name, "markdown"))
+        wanted.insert(0, Wanted(name, "markdown"))
     elif lowered.endswith(DOCUMENT_SUFFIXES):
-        found.insert(0, Wanted(name, None))
+        wanted.insert(0, Wanted(name, None))
     for suffix, form in TWINS:
         if name.endswith(suffix) and len(name) > len(suffix):
             stem = name.removesuffix(suffix)
-            found += [Wanted(f"{stem}{ending}", form) for ending in _SPELLED if f"{stem}{ending}" != name]
+            wanted += [Wanted(f"{stem}{ending}", form) for ending in _SPELLED if f"{stem}{ending}" != name]
             if stem.lower().endswith(DOCUMENT_SUFFIXES):
-                found.append(Wanted(stem, form))
+                wanted.append(Wanted(stem, form))
     twin = folder_twin(f"/{name}")
     if twin is not None:
-        found += [Wanted(f"{twin[0]}{page_name}", twin[1]) for page_name in FOLDER_PAGES if is_readme(page_name)]
-    return found
+        wanted += [Wanted(f"{twin[0]}{page_name}", twin[1]) for page_name in FOLDER_PAGES if is_readme(page_name)]
+    return wanted
 
 
 Form: TypeAlias = Literal["markdown", "json", "html"]

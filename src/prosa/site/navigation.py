@@ -66,8 +66,8 @@ class Navigation(Struct, frozen=True, dict=True):
     @cached_property
     def _order(self) -> tuple[Entry, ...]:
         """The pages of the site itself, each once."""
-        found = {way[-1].url: way[-1] for way in _walked(self.entries) if way[-1].url.startswith("/")}
-        return tuple(found.values())
+        by_url = {way[-1].url: way[-1] for way in _walked(self.entries) if way[-1].url.startswith("/")}
+        return tuple(by_url.values())
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -102,11 +102,11 @@ def _walked(entries: Iterable[Entry], above: tuple[Entry, ...] = ()) -> Iterator
 
 
 def _shown(entry: Entry, url: str, way: Sequence[Entry]) -> Shown:
-    around = any(ancestor is entry for ancestor in way)  # a page may be listed twice
-    open_ = not entry.folder or (around and len(entry.inside) <= MAX_SHOWN)
+    on_way = any(ancestor is entry for ancestor in way)  # a page may be listed twice
+    open_ = not entry.folder or (on_way and len(entry.inside) <= MAX_SHOWN)
     inside = tuple(_shown(child, url, way) for child in entry.inside) if open_ else ()
-    here = around and entry.url == url
-    return Shown(entry.title, entry.url, here, around and not here, inside)
+    here = on_way and entry.url == url
+    return Shown(entry.title, entry.url, here, on_way and not here, inside)
 
 
 class Nodes(Struct, frozen=True):
@@ -137,9 +137,9 @@ class _Reading:
         for item in value if isinstance(value, list | tuple) and depth < MAX_DEPTH else ():
             for title, inner in item.items() if isinstance(item, Mapping) else (("", item),):
                 self.left -= 1
-                found = self._entry(" ".join(str(title).split()), inner, depth) if self.left >= 0 else None
-                if found is not None:
-                    yield found
+                entry = self._entry(" ".join(str(title).split()), inner, depth) if self.left >= 0 else None
+                if entry is not None:
+                    yield entry
 
     def _entry(self, title: str, value: Value, depth: int) -> Entry | None:
         if isinstance(value, list | tuple) and title:
@@ -148,10 +148,10 @@ class _Reading:
         if not isinstance(value, str) or not value.strip():
             self.missing.append(title or str(value)[:100])
             return None
-        found = self._outside(title, value) or self._folder(title, value) or self._page(title, value)
-        if found is None:
+        entry = self._outside(title, value) or self._folder(title, value) or self._page(title, value)
+        if entry is None:
             self.missing.append(value[:200])
-        return found
+        return entry
 
     def _outside(self, title: str, value: str) -> Entry | None:
         if "://" not in value:
@@ -178,8 +178,8 @@ class _Reading:
         rows = [row for row in self.nodes.nodes_in(folder) if own is None or row.path != own.path]
         inside = [Entry(row.title, row.url) for row in rows[: max(self.left, 0)]]
         self.left -= len(inside)
-        found = (self._all(inner) for inner in self.nodes.folders_in(folder) if self.left > 0)
-        entries = (*inside, *(entry for entry in found if entry is not None))
+        inner_entries = (self._all(inner) for inner in self.nodes.folders_in(folder) if self.left > 0)
+        entries = (*inside, *(entry for entry in inner_entries if entry is not None))
         if own is None and not entries:
             return None
         name = folder.rstrip("/").rpartition("/")[2]

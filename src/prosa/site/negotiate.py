@@ -47,12 +47,12 @@ def choose(accept: str) -> Form:
     """
     ranges = list(_ranges(accept[:MAX_ACCEPT]))
     best: tuple[float, int] = (0.0, -1)
-    found: Form = "markdown"
+    chosen: Form = "markdown"
     for form, media_type in MEDIA_TYPES.items():
         rank = _rank(media_type.partition(";")[0], ranges)
         if rank[0] > 0 and rank > best:
-            best, found = rank, form
-    return found
+            best, chosen = rank, form
+    return chosen
 
 
 def _ranges(accept: str) -> Iterator[tuple[str, str, float]]:
@@ -71,7 +71,7 @@ def _ranges(accept: str) -> Iterator[tuple[str, str, float]]:
 def _rank(media_type: str, ranges: list[tuple[str, str, float]]) -> tuple[float, int]:
     """Return the quality of a media type and how closely it was named: the closest range decides (section 12.5.1)."""
     kind, _, subtype = media_type.partition("/")
-    found: tuple[float, int] = (0.0, -1)
+    best: tuple[float, int] = (0.0, -1)
     for range_kind, range_subtype, quality in ranges:
         if (range_kind, range_subtype) == (kind, subtype):
             closeness = 2
@@ -81,9 +81,9 @@ def _rank(media_type: str, ranges: list[tuple[str, str, float]]) -> tuple[float,
             closeness = 0
         else:
             continue
-        if closeness > found[1] or (closeness == found[1] and quality > found[0]):
-            found = (quality, closeness)
-    return found
+        if closeness > best[1] or (closeness == best[1] and quality > best[0]):
+            best = (quality, closeness)
+    return best
 
 
 _OURS = ("md_url", "body")

@@ -100,8 +100,8 @@ def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
     whole = value if isinstance(value, Mapping) else {}
     nested = ((key, member) for key in _FRONT if isinstance(member := whole.get(key), Mapping))
     below, fields = ("", whole) if "actions" in whole or "action" in whole else next(nested, ("", whole))
-    found = [item for key in ("actions", "action") for item in _many(fields.get(key))]
-    actions = tuple(item for item in found if isinstance(item, Mapping))
+    items = [item for key in ("actions", "action") for item in _many(fields.get(key))]
+    actions = tuple(item for item in items if isinstance(item, Mapping))
     md_url = led(url, _text(whole.get("md_url"))) if url and whole.get("md_url") else url
     markdown = _markdown(whole, fields)
     read = node_of_text(markdown, name, url=url, md_url=md_url, form="json")
@@ -142,8 +142,8 @@ def _has(front: FrontReading, name: str) -> bool:
 
 
 def _notes(*, no_front: bool, singular: bool, links: tuple[LinkEntry, ...]) -> tuple[str, ...]:
-    said = ((no_front, NO_FRONT), (singular, SINGULAR), (any(link.href for link in links), WITH_HREF))
-    return tuple(text for holds, text in said if holds)
+    notes = ((no_front, NO_FRONT), (singular, SINGULAR), (any(link.href for link in links), WITH_HREF))
+    return tuple(text for holds, text in notes if holds)
 
 
 def _markdown(whole: Mapping[str, Value], fields: Mapping[str, Value]) -> str:

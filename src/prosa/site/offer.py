@@ -56,13 +56,13 @@ class Offer(Struct, frozen=True):
         names = self.contract.path_names
         path: dict[str, Value] = {}
         query: dict[str, Value] = {}
-        found: dict[str, Value] = {"path": path, "query": query}
+        parts: dict[str, Value] = {"path": path, "query": query}
         for name, value in arguments.items():
             if name == BODY and takes_body(self.contract):
-                found["body"] = value
+                parts["body"] = value
             else:
                 (path if name in names else query)[name] = value
-        return found
+        return parts
 
 
 def takes_body(contract: Contract) -> bool:
@@ -222,8 +222,8 @@ def arranged(
 
 def _properties(schema: Schema | None) -> tuple[str, ...]:
     raw = schema.raw if schema else None
-    found = raw.get("properties") if isinstance(raw, Mapping) else None
-    return tuple(found) if isinstance(found, Mapping) else ()
+    properties = raw.get("properties") if isinstance(raw, Mapping) else None
+    return tuple(properties) if isinstance(properties, Mapping) else ()
 
 
 def _fits_body(contract: Contract, schema: Schema | None, name: str) -> bool:
@@ -249,8 +249,8 @@ def _single(grouped: Mapping[str, list[Value]]) -> dict[str, Value]:
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in grouped.items()}
 
 
-def _over(base: dict[str, Value], given: Mapping[str, Value]) -> dict[str, Value]:
-    for name, value in given.items():
+def _over(base: dict[str, Value], overrides: Mapping[str, Value]) -> dict[str, Value]:
+    for name, value in overrides.items():
         below = base.get(name)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
             base[name] = _over(dict(below), value)

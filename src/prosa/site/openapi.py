@@ -125,10 +125,10 @@ def _media_type(accept: str) -> str:
 
 def _fixed(query: str) -> Iterable[dict[str, Value]]:
     """Yield the parameters that the URL of an action has already; a repeated one is a list."""
-    found: dict[str, list[Value]] = {}
+    by_name: dict[str, list[Value]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    for name, values in found.items():
+        by_name.setdefault(name, []).append(value)
+    for name, values in by_name.items():
         schema: Value = {"const": values[0]} if len(values) == 1 else {"type": "array", "const": values}
         yield {"name": name, "in": "query", "required": True, "schema": schema}
 

@@ -43,16 +43,16 @@ def read_page(
     content: bytes, media_type: str, url: str, headers: Mapping[str, str] | None = None
 ) -> SiteNode | Elsewhere:
     """Return the node in an answer. Raises `NoNode`. ``headers`` have names in lower case."""
-    said, kind = headers or {}, media_type.partition(";")[0].strip().lower()
+    fields, kind = headers or {}, media_type.partition(";")[0].strip().lower()
     if is_json(kind):
         return _of_json(content, url)
     if kind in _HTML:
-        return _of_html(content, url, said)
+        return _of_html(content, url, fields)
     if not (kind.startswith("text/") or "markdown" in kind or kind in _UNNAMED):
         raise NoNode(f"is {kind}, not Markdown")
     if b"\0" in content:
         raise NoNode(f"claims to be {kind or 'text'}, and is not")
-    place = led(url, said["content-location"]) if said.get("content-location") else ""
+    place = led(url, fields["content-location"]) if fields.get("content-location") else ""
     node = node_of_text(_decoded(content), url, url=url, md_url=place if same_site(place, url) else url)
     return _noted(node, content)
 
@@ -164,37 +164,37 @@ class _Reader(HTMLParser):
         self.found = _Found()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found, values = self.found, {name: value or "" for name, value in attrs}
-        if tag == "link" and not found.alternate and _is_alternate(values):
-            found.alternate = values.get("href", "").strip()
+        state, values = self.found, {name: value or "" for name, value in attrs}
+        if tag == "link" and not state.alternate and _is_alternate(values):
+            state.alternate = values.get("href", "").strip()
         elif tag == "pre":
-            found.depth += 1
-        elif tag == "a" and found.depth:
-            found.href, found.anchor_from = values.get("href", ""), len(found.texts)
+            state.depth += 1
+        elif tag == "a" and state.depth:
+            state.href, state.anchor_from = values.get("href", ""), len(state.texts)
 
     def handle_endtag(self, tag: str) -> None:
-        found = self.found
-        if tag == "a" and found.anchor_from >= 0:
+        state = self.found
+        if tag == "a" and state.anchor_from >= 0:
             self._close_anchor()
-        elif tag == "pre" and found.depth:
-            found.depth -= 1
-            if not found.depth:
-                found.done.append("".join(found.texts))
-                found.texts.clear()
-                found.anchor_from = -1
+        elif tag == "pre" and state.depth:
+            state.depth -= 1
+            if not state.depth:
+                state.done.append("".join(state.texts))
+                state.texts.clear()
+                state.anchor_from = -1
 
     def handle_data(self, data: str) -> None:
         if self.found.depth:
             self.found.texts.append(data)
 
     def _close_anchor(self) -> None:
-        found = self.found
-        text = "".join(found.texts[found.anchor_from :])
-        before = found.texts[found.anchor_from - 1] if found.anchor_from else ""
+        state = self.found
+        text = "".join(state.texts[state.anchor_from :])
+        before = state.texts[state.anchor_from - 1] if state.anchor_from else ""
         # The brackets may be inside the anchor, or around it, or removed by the site.
-        if found.href and "](" not in text and not before.endswith(("](", "[", "<")):
-            found.texts[found.anchor_from :] = [f"[{text}]({found.href})"]
-        found.anchor_from = -1
+        if state.href and "](" not in text and not before.endswith(("](", "[", "<")):
+            state.texts[state.anchor_from :] = [f"[{text}]({state.href})"]
+        state.anchor_from = -1
 
 
 def _is_alternate(values: dict[str, str]) -> bool:

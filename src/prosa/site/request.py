@@ -85,7 +85,7 @@ class Request(Struct, frozen=True):
 
 def build_request(
     action: Contract | Mapping[str, Value],
-    given: Mapping[str, Value] | None = None,
+    parts: Mapping[str, Value] | None = None,
     *,
     site_root: str,
     token: str | None = None,
@@ -93,15 +93,15 @@ def build_request(
     body_schema: Schema | None = None,
     idempotency_key: str | None = None,
 ) -> Request:
-    """Return the request. ``given`` is ``{"query": {…}, "path": {…}, "body": …}``, each part optional.
+    """Return the request. ``parts`` is ``{"query": {…}, "path": {…}, "body": …}``, each part optional.
 
     ``body_schema`` is the fetched schema of an action that names it by URL. Raises `RequestError`.
     """
     contract = action if isinstance(action, Contract) else read_contract(action)
     problems: list[RequestProblem] = []
-    if given is not None and not isinstance(given, Mapping):
+    if parts is not None and not isinstance(parts, Mapping):
         raise refuse("input", "", "must be an object with `query`, `path` and `body`")
-    query, path, body = _parts(given or {}, problems)
+    query, path, body = _parts(parts or {}, problems)
     url, written = _address(contract, path, site_root, problems)
     credential = credential_of(contract.auth, token, origin_of(url), problems)
     already = credential.name if credential and credential.place == "query" else ""
@@ -141,20 +141,20 @@ def root_of(site_root: str) -> str:
 
 
 def _parts(
-    given: Mapping[str, Value], problems: list[RequestProblem]
+    parts: Mapping[str, Value], problems: list[RequestProblem]
 ) -> tuple[Mapping[str, Value], Mapping[str, Value], Value]:
-    for name in given:
+    for name in parts:
         if name not in _PARTS:
             near = nearest(str(name), _PARTS)
             hint = f"; did you mean `{near}`?" if near else "; the parts are `query`, `path` and `body`"
             problems.append(RequestProblem("input", str(name), f"is not part of an input{hint}"))
-    found = []
+    mappings = []
     for name in ("query", "path"):
-        part = given.get(name)
+        part = parts.get(name)
         if part is not None and not isinstance(part, Mapping):
             problems.append(RequestProblem("input", name, "must be an object of names and values"))
-        found.append({str(key): value for key, value in part.items()} if isinstance(part, Mapping) else {})
-    return found[0], found[1], given.get("body")
+        mappings.append({str(key): value for key, value in part.items()} if isinstance(part, Mapping) else {})
+    return mappings[0], mappings[1], parts.get("body")
 
 
 def _address(

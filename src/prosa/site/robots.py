@@ -38,10 +38,10 @@ class Rule(Struct, frozen=True):
             return False
         at = len(first)
         for part in others[:-1] if ends and others else others:
-            found = path.find(part, at)
-            if found < 0:
+            position = path.find(part, at)
+            if position < 0:
                 return False
-            at = found + len(part)
+            at = position + len(part)
         if not ends:
             return True
         last = others[-1] if others else ""
@@ -59,8 +59,8 @@ class Robots(Struct, frozen=True):
         `Allow`."""
         if path == "/robots.txt":
             return True
-        found = [rule for rule in self.rules if rule.matches(normal_path(path))]
-        return max(found, key=lambda rule: (len(rule.pattern), rule.allows)).allows if found else True
+        rules = [rule for rule in self.rules if rule.matches(normal_path(path))]
+        return max(rules, key=lambda rule: (len(rule.pattern), rule.allows)).allows if rules else True
 
 
 ALL = Robots()
@@ -102,5 +102,5 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 def _product(value: str) -> str:
     """Return the name of a robot without what stands behind it."""
-    found = re.match(r"[A-Za-z_-]+|\*", value)
-    return found[0].lower() if found else ""
+    match = re.match(r"[A-Za-z_-]+|\*", value)
+    return match[0].lower() if match else ""

@@ -95,12 +95,12 @@ def _folded(text: str) -> str:
 
 def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
     """Return the pages that each word is on."""
-    found: dict[str, list[int]] = defaultdict(list)
+    by_word: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         texts = (page.title, *(text for section in page.sections for text in (section.heading, section.text)))
         for word in set(words_of("\n".join(texts))):
-            found[word].append(number)
-    return found
+            by_word[word].append(number)
+    return by_word
 
 
 def _heads(pages: Sequence[IndexedPage]) -> list[Value]:

@@ -65,17 +65,17 @@ def read_index(value: Value, url: str) -> SkillsIndex:
         return SkillsIndex(complaints=("it has no `$schema`: it is of version 0.1.0, which has no digests",))
     if schema != SKILLS_SCHEMA:
         return SkillsIndex(complaints=(f"its `$schema` is {shown(str(schema))}, and {SKILLS_SCHEMA} is known",))
-    found: dict[str, SkillEntry] = {}
+    by_name: dict[str, SkillEntry] = {}
     complaints: list[str] = []
     for at, skill in enumerate(skills):
         entry = _entry(skill, url)
         if isinstance(entry, str):
             complaints.append(f"skills[{at}]: {entry}")
-        elif entry.name in found:
+        elif entry.name in by_name:
             complaints.append(f"skills[{at}]: a second skill is named {entry.name!r}")
         else:
-            found[entry.name] = entry
-    return SkillsIndex(tuple(found.values()), tuple(complaints))
+            by_name[entry.name] = entry
+    return SkillsIndex(tuple(by_name.values()), tuple(complaints))
 
 
 def _entry(value: Value, base: str) -> SkillEntry | str:
@@ -102,7 +102,7 @@ def _entry(value: Value, base: str) -> SkillEntry | str:
 def files_of(entry: SkillEntry, data: bytes) -> Files:
     """Return the files of a skill out of what was fetched for it. Raises `ArchiveProblem` where its digest is another
     one, and for an archive that is not safe."""
-    found = sha256(data).hexdigest()
-    if found != entry.digest:
-        raise ArchiveProblem(f"its digest is sha256:{found}, and the index says sha256:{entry.digest}")
+    digest = sha256(data).hexdigest()
+    if digest != entry.digest:
+        raise ArchiveProblem(f"its digest is sha256:{digest}, and the index says sha256:{entry.digest}")
     return unpack(data) if entry.type == "archive" else ((SKILL_FILE, data),)

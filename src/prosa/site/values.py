@@ -26,7 +26,7 @@ MAX_BITS = 4_096
 
 def query_pairs(
     contract: Contract,
-    given: Mapping[str, Value],
+    values: Mapping[str, Value],
     problems: list[RequestProblem],
     *,
     allow_undeclared: bool = False,
@@ -36,7 +36,7 @@ def query_pairs(
     repeats its name, null omits a parameter (HA11). ``already`` is one that the credential fills."""
     declared = contract.parameters
     pairs: list[tuple[str, str]] = []
-    present = {name: value for name, value in given.items() if value is not None}
+    present = {name: value for name, value in values.items() if value is not None}
     for name, value in present.items():
         if name not in declared and not allow_undeclared:
             problems.append(RequestProblem("query", name, _undeclared(name, contract)))
@@ -53,17 +53,17 @@ def query_pairs(
     return pairs
 
 
-def path_texts(contract: Contract, given: Mapping[str, Value], problems: list[RequestProblem]) -> dict[str, str]:
+def path_texts(contract: Contract, values: Mapping[str, Value], problems: list[RequestProblem]) -> dict[str, str]:
     """Return the text of every name in the path, percent-encoded so that it stays one segment (HA10)."""
     texts: dict[str, str] = {}
     none = "the URL has no `{name}`"
-    foreign = [name for name in given if name not in contract.path_names]
+    foreign = [name for name in values if name not in contract.path_names]
     problems += [RequestProblem("path", name, _unknown(name, contract.path_names, none)) for name in foreign]
     for name in contract.path_names:
-        value = given.get(name)
+        value = values.get(name)
         if value is None or value == "":
-            found = "is required: it is part of the URL" + (", and was not given" if value is None else ", not empty")
-            problems.append(RequestProblem("path", name, found))
+            message = "is required: it is part of the URL" + (", and was not given" if value is None else ", not empty")
+            problems.append(RequestProblem("path", name, message))
         elif (text := value_text("path", name, value, problems)) is not None:
             texts[name] = quote(text, safe="")
     return texts
@@ -149,8 +149,8 @@ def unsendable(text: str) -> str | None:
 
 
 def _description(contract: Contract, name: str) -> Mapping[str, Value]:
-    found = contract.described.get(name)
-    return found if isinstance(found, Mapping) else {}
+    description = contract.described.get(name)
+    return description if isinstance(description, Mapping) else {}
 
 
 def _default(contract: Contract, name: str) -> Value:
@@ -179,7 +179,7 @@ FORM = "application/x-www-form-urlencoded"
 
 def body_of(
     contract: Contract,
-    given: Value,
+    body: Value,
     problems: list[RequestProblem],
     *,
     schema: Schema | None = None,
@@ -192,18 +192,18 @@ def body_of(
     """
     schema, media_type = contract.body_schema or schema, contract.media_type
     if not contract.changes_state:
-        if given is not None:
+        if body is not None:
             problems.append(RequestProblem("body", "", "a GET request has no body"))
         return None, ""
     if not media_type:
-        if given is None:
+        if body is None:
             return None, ""
         if not allow_undeclared:
             problems.append(RequestProblem("body", "", "the action declares neither `body_schema` nor `content_type`"))
         media_type = "application/json"
-    if given is None and schema is None:
+    if body is None and schema is None:
         return None, ""
-    value = {} if given is None else given
+    value = {} if body is None else body
     wrong = (schema or Schema(True)).problems(value)
     problems += [RequestProblem("body", problem.pointer, problem.message) for problem in wrong]
     if wrong:

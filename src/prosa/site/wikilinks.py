@@ -69,8 +69,8 @@ def name_of(written: str) -> str:
 
 def size_of(label: str) -> tuple[str, str] | None:
     """Return the width and height of `300` or `300x200`, the height empty if absent; None for another label."""
-    found = _SIZE.fullmatch(label.strip())
-    return (found[1], found[2] or "") if found else None
+    match = _SIZE.fullmatch(label.strip())
+    return (match[1], match[2] or "") if match else None
 
 
 def block_names(text: str) -> Iterator[re.Match[str]]:
@@ -85,8 +85,8 @@ def part_of(document: Document, part: str) -> Span | None:
     if name.startswith("^"):
         return _block(document, name[1:])
     number = heading_named(document.heading_names, slug(" ".join(name.split())))
-    found = document.sections[number] if number is not None else None
-    return found.span if found is not None and not found.heading.nested else None
+    section = document.sections[number] if number is not None else None
+    return section.span if section is not None and not section.heading.nested else None
 
 
 def _block(document: Document, name: str) -> Span | None:
@@ -98,12 +98,12 @@ def _block(document: Document, name: str) -> Span | None:
         if match[1].casefold() != name.casefold() or document.in_code(match.start()):
             continue
         at = match.end() - 1
-        around = [item for item in (*document.items, *paragraphs) if at in item]
-        found = next((span for span in document.quotes if at in span), min(around, key=len, default=None))
-        if found is None or text[found.start : found.end].strip() != match[0].strip():
-            return found
+        spans = [item for item in (*document.items, *paragraphs) if at in item]
+        block = next((span for span in document.quotes if at in span), min(spans, key=len, default=None))
+        if block is None or text[block.start : block.end].strip() != match[0].strip():
+            return block
         above = (*document.lists, *document.quotes, *paragraphs)
-        return max((span for span in above if span.end <= found.start), key=lambda span: span.end, default=None)
+        return max((span for span in above if span.end <= block.start), key=lambda span: span.end, default=None)
     return None
 
 
@@ -124,15 +124,15 @@ def _written(link: Wikilink) -> str:
     return link.target if link.fragment is None else f"{link.target}#{link.fragment}"
 
 
-def _markdown(link: Wikilink, found: Wiki, *, vault: bool) -> str | None:
+def _markdown(link: Wikilink, wiki: Wiki, *, vault: bool) -> str | None:
     name = name_of(_written(link))
-    if found.kind == "text" or (found.kind == "missing" and not vault):
+    if wiki.kind == "text" or (wiki.kind == "missing" and not vault):
         return None
     label = (link.label or "").strip()
-    if found.kind == "missing":
+    if wiki.kind == "missing":
         return label if label and not (link.embed and size_of(label)) else name.translate(_MARKS)
-    url = found.url.translate(_PARENTHESES)
-    if link.embed and found.kind == "picture":
+    url = wiki.url.translate(_PARENTHESES)
+    if link.embed and wiki.kind == "picture":
         alt = "" if size_of(label) else label
         return f"![{_bracketed(alt) or name.translate(_MARKS)}]({url})"
     return f"[{_bracketed(label) or name.translate(_MARKS)}]({url})"

@@ -200,13 +200,13 @@ _FORMS: tuple[tuple[Callable[[str], object], tuple[_Form, ...]], ...] = (
 
 def credentials(text: str) -> list[Credential]:
     """Return the credentials in ``text``, in order."""
-    found = [
+    secrets = [
         Credential(*match.span(), form.kind, form.shown, form.certain)
         for form in _possible(text)
         for match in form.pattern.finditer(text)
         if form.holds(match[0])
     ]
-    return sorted(found) if found else found
+    return sorted(secrets) if secrets else secrets
 
 
 def _possible(text: str) -> Iterator[_Form]:

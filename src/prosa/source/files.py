@@ -39,8 +39,8 @@ def _own_sha256() -> Callable[[bytes], _Hash]:
     """Return the function that Python is built with, if it has one."""
     for name in ("_sha2", "_sha256", "hashlib"):
         with suppress(ImportError):
-            found: Callable[[bytes], _Hash] = import_module(name).sha256
-            return found
+            constructor: Callable[[bytes], _Hash] = import_module(name).sha256
+            return constructor
     raise AssertionError  # Python has `hashlib`
 
 

@@ -61,13 +61,13 @@ def invisible(text: str, signs: Collection[str] | None = None) -> Iterator[Run]:
 
 
 def _places(text: str, signs: Collection[str]) -> list[int]:
-    found: list[int] = []
+    offsets: list[int] = []
     for sign in signs:
         at = text.find(sign)
         while at >= 0:
-            found.append(at)
+            offsets.append(at)
             at = text.find(sign, at + 1)
-    return sorted(found)
+    return sorted(offsets)
 
 
 def _run(text: str, start: int, end: int) -> Run:
@@ -133,8 +133,8 @@ class _Context:
         return self.turned
 
     def _in_flag(self, at: int) -> bool:
-        if at >= self.flag and at and (found := _FLAG.match(self.text, at - 1)):
-            self.flag = found.end()
+        if at >= self.flag and at and (match := _FLAG.match(self.text, at - 1)):
+            self.flag = match.end()
         return at < self.flag
 
 

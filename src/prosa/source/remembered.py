@@ -22,11 +22,11 @@ def remembered(make: Callable[[T], R]) -> Callable[[T], R]:
     known: dict[int, tuple[T, R]] = {}
 
     def made(value: T) -> R:
-        found = known.get(id(value))
-        if found is None:
+        pair = known.get(id(value))
+        if pair is None:
             if len(known) >= MOST:
                 known.clear()
-            found = known[id(value)] = (value, make(value))
-        return found[1]
+            pair = known[id(value)] = (value, make(value))
+        return pair[1]
 
     return made

@@ -90,8 +90,8 @@ def origin_of(url: str) -> Origin:
     carries a name or a password, which would travel in the open and be taken for a host by people."""
     if _ODD.search(url):
         raise ValueError("must not have white space, control characters or backslashes")
-    found = _AUTHORITY.match(url)
-    return _origin(found[0] if found else url)
+    match = _AUTHORITY.match(url)
+    return _origin(match[0] if match else url)
 
 
 def secret_origin(written: str) -> Origin:
@@ -166,11 +166,11 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 def address_key(url: str) -> str:
     """Return the key under which addresses of one document are equal: no fragment, scheme and host in lower case, no
     trailing slash. Empty for schemes that documents are not fetched with."""
-    found = _ADDRESS.match(url.strip())
-    if found is None:
+    match = _ADDRESS.match(url.strip())
+    if match is None:
         return ""
-    path = found[3] if "?" in found[3] else found[3].rstrip("/")
-    return f"{(found[1] or 'https:').lower()}{found[2].lower()}{path}"
+    path = match[3] if "?" in match[3] else match[3].rstrip("/")
+    return f"{(match[1] or 'https:').lower()}{match[2].lower()}{path}"
 
 
 def normal_url(url: str) -> str:
@@ -183,19 +183,19 @@ def normal_url(url: str) -> str:
     if not {".", ".."}.isdisjoint(path.split("/")):
         path = urlsplit(urljoin(f"{origin}/", f".{path}")).path
     query = urlencode(parse_qsl(parts.query, keep_blank_values=True), safe="*", quote_via=quote)
-    found = f"{origin}{path}" + (f"?{query}" if query else "")
-    if len(found) > MAX_URL:
+    normalized = f"{origin}{path}" + (f"?{query}" if query else "")
+    if len(normalized) > MAX_URL:
         raise ValueError(f"must not be longer than {MAX_URL:,} characters")
-    return found
+    return normalized
 
 
 def is_normal(url: str) -> bool:
     """Return whether a URL is one of those, by far the most, that can be seen to have their one spelling already."""
-    found = _NORMAL.fullmatch(url)
-    if found is None or "/." in url or len(url) > MAX_URL:
+    match = _NORMAL.fullmatch(url)
+    if match is None or "/." in url or len(url) > MAX_URL:
         return False
     try:
-        return _spelt(found[1]) == found[1]
+        return _spelt(match[1]) == match[1]
     except ValueError:
         return False
 

@@ -121,8 +121,8 @@ def glob_matches(glob: str, path: str) -> bool:
 
 def is_glob(glob: str) -> bool:
     """Return whether a glob in a setting can match any path."""
-    found = path_glob(as_bytes(glob.removeprefix("./"))) if len(glob) <= MAX_GLOB else None
-    return found is not None and found.wildcard not in (None, Wildcard(b""))
+    pattern = path_glob(as_bytes(glob.removeprefix("./"))) if len(glob) <= MAX_GLOB else None
+    return pattern is not None and pattern.wildcard not in (None, Wildcard(b""))
 
 
 def as_bytes(text: str) -> bytes:
@@ -188,11 +188,11 @@ def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
             items.append(_ANY_BYTE)
             at += 1
         elif byte == b"[":
-            found = _set(pattern, at + 1, folds=folds)
-            if found is None:
+            char_set = _set(pattern, at + 1, folds=folds)
+            if char_set is None:
                 return None
-            items.append(found[0] - {_SLASH})
-            at = found[1]
+            items.append(char_set[0] - {_SLASH})
+            at = char_set[1]
         else:
             escaped = byte == b"\\"
             at += escaped
@@ -206,9 +206,9 @@ def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
 
 def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
     """Return what the stars at ``at`` mean, and where they end."""
-    found = _STARS.match(pattern, at)
-    assert found is not None
-    end = found.end()
+    match = _STARS.match(pattern, at)
+    assert match is not None
+    end = match.end()
     after = pattern[end:]
     whole = (at == 0 or pattern[at - 1] == _SLASH) and (not after or after.startswith((b"/", b"\\/")))
     if end - at == 1 or not whole:
@@ -221,7 +221,7 @@ def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] 
     Its first byte never closes it, and the first byte of a range counts even if the range is empty."""
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
-    found: set[int] = set()
+    members: set[int] = set()
     before, first = -1, True
     while first or pattern[at : at + 1] != b"]":
         first = False
@@ -233,7 +233,7 @@ def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] 
             named = _CLASSES.get(pattern[at + 2 : close - 1])
             if named is None:
                 return None
-            found |= _LOWER if folds and named == _UPPER else named
+            members |= _LOWER if folds and named == _UPPER else named
             before, at = -1, close + 1
             continue
         is_range = before >= 0 and pattern[at : at + 1] == b"-" and pattern[at + 1 : at + 2] not in (b"", b"]")
@@ -243,11 +243,11 @@ def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] 
             return None
         byte = pattern[at]
         taken = range(before, byte + 1) if is_range else (byte,)
-        found.update(taken)
+        members.update(taken)
         if folds and is_range:
-            found.update(bytes(taken).lower())
+            members.update(bytes(taken).lower())
         before, at = (-1 if is_range else byte), at + 1
-    return (_ALL - found if negated else frozenset(found)), at + 1
+    return (_ALL - members if negated else frozenset(members)), at + 1
 
 
 def _span(*ranges: str) -> frozenset[int]:

@@ -64,9 +64,9 @@ class Template:
     def _refuse_closed(self, schema: Mapping[str, Value] | bool) -> None:
         if self._checked is None or self._checked[0] is not schema:
             self._checked = schema, undeclared(self, schema)
-        for found in self._checked[1]:
-            if found.closed:
-                hint = f"; did you mean .{found.suggestion}?" if found.suggestion else ""
-                message = f"the input schema has no {found.name!r} and allows no other names{hint}"
-                fragment = found.span.of(self.text)
-                raise TemplateError(message, text=self.text, offset=found.span.start, fragment=fragment)
+        for missing in self._checked[1]:
+            if missing.closed:
+                hint = f"; did you mean .{missing.suggestion}?" if missing.suggestion else ""
+                message = f"the input schema has no {missing.name!r} and allows no other names{hint}"
+                fragment = missing.span.of(self.text)
+                raise TemplateError(message, text=self.text, offset=missing.span.start, fragment=fragment)

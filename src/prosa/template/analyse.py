@@ -165,15 +165,15 @@ class _Analysis(Struct):
             return self.operand(first, dot)
         return self.function(first.name, rest, arguments, piped)
 
-    def function(self, name: str, operands: list[nodes.Operand], given: list[Paths], piped: Paths | None) -> Paths:
+    def function(self, name: str, operands: list[nodes.Operand], arguments: list[Paths], piped: Paths | None) -> Paths:
         """Return the result of a function if it is a part of its argument."""
-        everything = [*given, *([piped] if piped is not None else [])]
+        everything = [*arguments, *([piped] if piped is not None else [])]
         if name in ("and", "or", "default"):
             return _some(frozenset().union(*everything))
         if name == "slice" and everything:
             return piped if piped is not None else everything[0]
-        if name == "index" and given:
-            return self.index(operands[1:], given[0])
+        if name == "index" and arguments:
+            return self.index(operands[1:], arguments[0])
         return _NOWHERE
 
     def index(self, steps: list[nodes.Operand], value: Paths) -> Paths:
@@ -203,10 +203,10 @@ class _Analysis(Struct):
 
     def step(self, value: Paths, names: Path, span: Span, *, noted: bool) -> Paths:
         """Return the paths some steps further. Nothing lies deeper than data may be."""
-        found = [(path, (*path, *names[: MAX_PATH + 1])[: MAX_PATH + 1]) for path in value]
+        extended = [(path, (*path, *names[: MAX_PATH + 1])[: MAX_PATH + 1]) for path in value]
         if noted:
-            self.found += [NameUse(longer, span, len(path)) for path, longer in found]
-        return frozenset(longer for _, longer in found if len(longer) <= MAX_PATH)
+            self.found += [NameUse(longer, span, len(path)) for path, longer in extended]
+        return frozenset(longer for _, longer in extended if len(longer) <= MAX_PATH)
 
 
 _CONDITIONS: Final = frozenset(("and", "or", "not"))
@@ -229,10 +229,10 @@ class _PositionWalk(_Analysis):
             self.listed |= self.pipeline(node.pipeline, dot, bind=False)
         super().range(node, dot)
 
-    def function(self, name: str, operands: list[nodes.Operand], given: list[Paths], piped: Paths | None) -> Paths:
+    def function(self, name: str, operands: list[nodes.Operand], arguments: list[Paths], piped: Paths | None) -> Paths:
         if name not in _CONDITIONS:
-            self.given.update(*given, piped or _NOWHERE)
-        return super().function(name, operands, given, piped)
+            self.given.update(*arguments, piped or _NOWHERE)
+        return super().function(name, operands, arguments, piped)
 
 
 def _is_bare(pipeline: nodes.Pipeline) -> bool:
@@ -278,7 +278,7 @@ def undeclared(template: WithUses, schema: Mapping[str, Value] | bool) -> tuple[
     Lookups inside an undeclared value are not reported again.
     """
     declarations = Declarations(schema)
-    found: dict[Undeclared, None] = {}
+    names: dict[Undeclared, None] = {}
     suggestions: dict[str, str | None] = {}
     for use in template.uses:
         missing = declarations.missing(use.path)
@@ -287,5 +287,5 @@ def undeclared(template: WithUses, schema: Mapping[str, Value] | bool) -> tuple[
         dotted = ".".join(part if part is not None else "[]" for part in use.path[: missing.depth + 1])
         if dotted not in suggestions and len(suggestions) < MAX_SUGGESTIONS:
             suggestions[dotted] = nearest(missing.name, missing.declared)
-        found[Undeclared(dotted, use.span, missing.closed, suggestions.get(dotted))] = None
-    return tuple(found)
+        names[Undeclared(dotted, use.span, missing.closed, suggestions.get(dotted))] = None
+    return tuple(names)

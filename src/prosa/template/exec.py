@@ -314,7 +314,7 @@ class _Execution:
         return TemplateError(message, text=self.text, offset=span.start, fragment=span.of(self.text))
 
 
-def _wrong_count(name: str, least: int, most: int | None, found: int) -> str:
+def _wrong_count(name: str, least: int, most: int | None, count: int) -> str:
     exact = str(least) if least == most else f"{least} to {most}"
     wanted = f"at least {least}" if most is None else exact
-    return f"{name} takes {wanted} argument{'' if wanted == '1' else 's'}, found {found}"
+    return f"{name} takes {wanted} argument{'' if wanted == '1' else 's'}, found {count}"

@@ -61,10 +61,10 @@ def _check_order(first: TemplateValue, second: TemplateValue) -> None:
 
 
 def _incompatible(first: TemplateValue, second: TemplateValue) -> FunctionError:
-    found = f"{described(first)} and {described(second)}"
+    kinds = f"{described(first)} and {described(second)}"
     if {_kind(first), _kind(second)} == {"integer", "float"}:
-        found += "; write the literal as the data has it, 3 or 3.0"
-    return FunctionError(f"incompatible types for comparison: {found}")
+        kinds += "; write the literal as the data has it, 3 or 3.0"
+    return FunctionError(f"incompatible types for comparison: {kinds}")
 
 
 def _kind(value: TemplateValue) -> _Kind:

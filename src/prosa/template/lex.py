@@ -177,16 +177,16 @@ class _Lexer:
         return end
 
     def _field(self, at: int) -> int:
-        found = _FIELD.match(self.text, at)
-        if found is None:
+        match = _FIELD.match(self.text, at)
+        if match is None:
             self._add("dot", at, at + 1)
             return self._ended(at + 1, at)
-        name = found.group(1)
+        name = match.group(1)
         if not is_name(name):
             hint = f'a name is made of letters, digits, _ and -; write (index . "{name}")'
-            raise self._error(f"{quoted(found.group())} is not a name: {hint}", at, found.end())
-        self.tokens.append(Token("field", name, at, found.end()))
-        return self._ended(found.end(), at)
+            raise self._error(f"{quoted(match.group())} is not a name: {hint}", at, match.end())
+        self.tokens.append(Token("field", name, at, match.end()))
+        return self._ended(match.end(), at)
 
     def _named(self, end: int, start: int) -> int:
         """Return the end of a variable or word, which is a name as in Go."""
@@ -212,12 +212,12 @@ class _Lexer:
             return end
         if first not in "\"'":
             return 0
-        found = (_STRING if first == '"' else _CHAR).match(self.text, at)
-        if found is None:
+        match = (_STRING if first == '"' else _CHAR).match(self.text, at)
+        if match is None:
             what = "string" if first == '"' else "character constant"
             raise self._error(f"unclosed {what}: a {first} is missing on this line", at, at + 1)
-        self._add("string" if first == '"' else "char", at, found.end())
-        return found.end()
+        self._add("string" if first == '"' else "char", at, match.end())
+        return match.end()
 
     def _punctuation(self, first: str, at: int) -> int:
         if first == ":":

@@ -37,12 +37,12 @@ def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
     if comment:
         return _after(text, "}}", text.find("*/", comment.end()))
     at = opened + 2
-    while found := _STOP.search(text, at):
-        if found.group() == "}}":
-            return found.end()
-        at = _unquoted(text, found.start(), unclosed)
+    while match := _STOP.search(text, at):
+        if match.group() == "}}":
+            return match.end()
+        at = _unquoted(text, match.start(), unclosed)
         if at < 0:
-            return _after(text, "}}", found.end())
+            return _after(text, "}}", match.end())
     return -1
 
 
@@ -64,5 +64,5 @@ def _unquoted(text: str, start: int, unclosed: dict[str, int]) -> int:
 
 
 def _after(text: str, end: str, start: int) -> int:
-    found = text.find(end, start) if start >= 0 else -1
-    return found + len(end) if found >= 0 else -1
+    index = text.find(end, start) if start >= 0 else -1
+    return index + len(end) if index >= 0 else -1

@@ -35,13 +35,13 @@ def problems(text: str, functions: Collection[str]) -> tuple[TemplateError, ...]
 
     An invalid action is skipped; a block with an invalid head is still a block.
     """
-    found: list[TemplateError] = []
-    parser = _Parser(Cursor(text, functions), found)
+    errors: list[TemplateError] = []
+    parser = _Parser(Cursor(text, functions), errors)
     try:
         parser.template()
     except TemplateError as last:
-        found.append(last)
-    return tuple(found)
+        errors.append(last)
+    return tuple(errors)
 
 
 class _Parser:
@@ -50,9 +50,9 @@ class _Parser:
     With ``found``, mistakes are collected there and parsing continues; without it, the first one is raised.
     """
 
-    def __init__(self, cursor: Cursor, found: list[TemplateError] | None = None) -> None:
+    def __init__(self, cursor: Cursor, errors: list[TemplateError] | None = None) -> None:
         self.cursor = cursor
-        self.found = found
+        self.found = errors
         self.ranges = 0
         self.defined: dict[str, nodes.Body] = {}
 

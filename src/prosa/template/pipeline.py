@@ -118,8 +118,8 @@ class Cursor:
         """Return the error for a token that cannot stand where it stands, or that of the lexer where that ended."""
         if token.kind == "error":
             return self._failures[token.start]
-        found = "the end of the action" if token.kind == "close" else quoted(token.text) if token.text else "the end"
-        return self.error(token, f"unexpected {found} in {context}")
+        actual = "the end of the action" if token.kind == "close" else quoted(token.text) if token.text else "the end"
+        return self.error(token, f"unexpected {actual} in {context}")
 
     def error(self, token: Token, message: str, suggestion: str = "") -> TemplateError:
         """Return an error at a token, and the name that was most likely meant there."""
@@ -300,9 +300,9 @@ def _unescape(inner: str, quote: str) -> bytes:
     """Return the bytes of a quoted text: ``\\x`` and octal escapes are bytes, the others characters."""
     pieces: list[bytes] = []
     done = 0
-    for found in _ESCAPE.finditer(inner):
-        pieces += (inner[done : found.start()].encode("utf-8", "replace"), _escaped(found.group(1), quote))
-        done = found.end()
+    for match in _ESCAPE.finditer(inner):
+        pieces += (inner[done : match.start()].encode("utf-8", "replace"), _escaped(match.group(1), quote))
+        done = match.end()
     return b"".join((*pieces, inner[done:].encode("utf-8", "replace")))
 
 

@@ -83,13 +83,13 @@ def _opened(text: str, offset: int) -> int:
 
 def _actions(text: str) -> list[list[Token]]:
     """Return the tokens of each action without blanks."""
-    found: list[list[Token]] = []
+    actions: list[list[Token]] = []
     for token in lex(text)[0]:
         if token.kind == "open":
-            found.append([])
-        elif found and token.kind not in ("text", "space", "close", "end"):
-            found[-1].append(token)
-    return found
+            actions.append([])
+        elif actions and token.kind not in ("text", "space", "close", "end"):
+            actions[-1].append(token)
+    return actions
 
 
 class _Block(Struct):

@@ -113,28 +113,28 @@ def _header(name: str, value: str) -> Header:
 
 def header_of(scope: Scope, name: bytes) -> str:
     """Return the value of a request header; several lines are joined with commas."""
-    found = [value for key, value in scope["headers"] if key == name]
-    return b", ".join(found).decode("latin-1") if found else ""
+    values = [value for key, value in scope["headers"] if key == name]
+    return b", ".join(values).decode("latin-1") if values else ""
 
 
-async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[Header] = ()) -> int:
+async def send_answer(scope: Scope, send: Send, response: Answer, extra: Sequence[Header] = ()) -> int:
     """Send an answer, and return the status sent: 304 if the client has it, no body for HEAD."""
-    if found.tag and found.status == 200:
+    if response.tag and response.status == 200:
         known = header_of(scope, b"if-none-match")
-        if known and is_known(known, found.tag):
-            await send({"type": "http.response.start", "status": 304, "headers": [*found.unchanged, *extra]})
+        if known and is_known(known, response.tag):
+            await send({"type": "http.response.start", "status": 304, "headers": [*response.unchanged, *extra]})
             await send({"type": "http.response.body", "body": b""})
             return 304
-    if PARTS in found.headers and scope["method"] == "GET" and (part := _part(scope, found)) is not None:
-        found, start = part
+    if PARTS in response.headers and scope["method"] == "GET" and (part := _part(scope, response)) is not None:
+        response, start = part
     else:
         start = 0
-    await send({"type": "http.response.start", "status": found.status, "headers": [*found.headers, *extra]})
-    if found.piece is not None and scope["method"] != "HEAD":
-        await _send_pieces(send, found.piece, found.size, start)
+    await send({"type": "http.response.start", "status": response.status, "headers": [*response.headers, *extra]})
+    if response.piece is not None and scope["method"] != "HEAD":
+        await _send_pieces(send, response.piece, response.size, start)
     else:
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else found.body})
-    return found.status
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else response.body})
+    return response.status
 
 
 PARTS: Header = (b"accept-ranges", b"bytes")
@@ -143,24 +143,24 @@ PARTS: Header = (b"accept-ranges", b"bytes")
 _RANGE = regex(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-def _part(scope: Scope, found: Answer) -> tuple[Answer, int] | None:
+def _part(scope: Scope, response: Answer) -> tuple[Answer, int] | None:
     """Return the requested part of an answer and where it starts; None for the whole (RFC 9110, section 14). Several
     parts at once, other units, and parts of another state are answered with the whole."""
     asked = _RANGE.fullmatch(header_of(scope, b"range"))
     state = header_of(scope, b"if-range")
-    if asked is None or not (asked[1] or asked[2]) or state not in ("", found.tag):
+    if asked is None or not (asked[1] or asked[2]) or state not in ("", response.tag):
         return None
-    size = found.size if found.piece is not None else len(found.body)
+    size = response.size if response.piece is not None else len(response.body)
     start = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
     end = min(size, int(asked[2]) + 1) if asked[1] and asked[2] else size
     if asked[1] and asked[2] and int(asked[2]) < start:
         return None
     status, length, place = (206, end - start, f"{start}-{end - 1}") if start < end else (416, 0, "*")
     changed = {b"content-length": str(length).encode(), b"content-range": f"bytes {place}/{size}".encode()}
-    head = (*(header for header in found.headers if header[0] not in changed), *changed.items())
+    head = (*(header for header in response.headers if header[0] not in changed), *changed.items())
     if status == 416:
         return Answer(416, head, b""), 0
-    return replace(found, status=206, headers=head, body=found.body[start:end], size=end), start
+    return replace(response, status=206, headers=head, body=response.body[start:end], size=end), start
 
 
 async def _send_pieces(send: Send, read: Piece, size: int, sent: int = 0) -> None:

@@ -23,18 +23,18 @@ FOREVER = "public, max-age=31536000, immutable"
 """Files of the pages have a digest in their address, so they never change."""
 
 
-def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | None:
+def asset_answer(site: LiveSite, asset: Asset, *, private: bool) -> Answer | None:
     """Return a file of the site, a large one as pieces; None where it cannot be read."""
     cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT), ("accept-ranges", "bytes")]
-    size = found.stamp.size
+    size = asset.stamp.size
     if WHOLE < size <= MAX_ASSET:
-        tag = entity_tag(repr(tuple(found.stamp)).encode(), "s")
-        piece = partial(site.assets.piece, found, most=PIECE)
-        return large_answer(piece, size, tag, found.media_type, cache=cache, headers=headers)
-    content = asset_bytes(site, found.path)
+        tag = entity_tag(repr(tuple(asset.stamp)).encode(), "s")
+        piece = partial(site.assets.piece, asset, most=PIECE)
+        return large_answer(piece, size, tag, asset.media_type, cache=cache, headers=headers)
+    content = asset_bytes(site, asset.path)
     if content is None:
         return None
-    return answer(content, found.media_type, cache=cache, form="a", headers=headers)
+    return answer(content, asset.media_type, cache=cache, form="a", headers=headers)
 
 
 def asset_bytes(site: LiveSite, path: str) -> bytes | None:
@@ -49,8 +49,8 @@ def page_asset(name: str) -> Answer | None:
     """Return a style or a script of the pages; None where there is none of that name."""
     from prosa.render.page.templates import ASSETS
 
-    found = ASSETS.get(name)
-    if found is None:
+    entry = ASSETS.get(name)
+    if entry is None:
         return None
-    media_type, content = found
+    media_type, content = entry
     return answer(content, media_type, cache=FOREVER)

@@ -87,8 +87,8 @@ def beside_of(web: Web, folder: Path) -> BesideSite:
             continue
         if view is not None:
             documents[row.path] = dict(view.reading.front_matter or {}) if view.reading is not None else {}
-    found = beside(documents, [file for file in files if file.endswith(".html")])
-    return BesideSite(web, found, files)
+    pages_beside = beside(documents, [file for file in files if file.endswith(".html")])
+    return BesideSite(web, pages_beside, files)
 
 
 def beside_files(made: BesideSite) -> Iterator[Built]:
@@ -109,8 +109,8 @@ def beside_files(made: BesideSite) -> Iterator[Built]:
     )
     yield Built("llms.txt", overview.encode("utf-8", "replace"))
     skills = Skills(SiteSkills(site), site.index.notice)
-    found = Discovery(site, skills, lambda: _pages(made), web.origin, web.prefix, web.mcp, indexes=False)
-    for file in found.all():
+    discovery = Discovery(site, skills, lambda: _pages(made), web.origin, web.prefix, web.mcp, indexes=False)
+    for file in discovery.all():
         if file.path != LLMS_FULL or rows:
             yield Built(file.path, file.content)
 

@@ -158,9 +158,9 @@ class Sessions(PartlyShown, Struct, frozen=True):
 
     def reader(self, scope: Scope) -> Reader:
         """Return who sends this request."""
-        given = header_of(scope, b"authorization")
-        if given:
-            known = is_bearer(given) and self.knows(given.partition(" ")[2].strip())
+        authorization = header_of(scope, b"authorization")
+        if authorization:
+            known = is_bearer(authorization) and self.knows(authorization.partition(" ")[2].strip())
             return Reader("bearer") if known else ANYBODY
         for value in _cookies(scope, self.name):
             if self._holds(value):

@@ -205,8 +205,8 @@ async def _handed_on(asked: Request, application: Asgi | None) -> int:
 async def send_refusal(asked: Request, refusal: Refusal) -> int:
     """Explain why a request is refused, in the requested format."""
     frame, accept = asked.shown.web.frame(asked.reader), header_of(asked.scope, b"accept")
-    found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
-    return await send_answer(asked.scope, asked.send, found)
+    response = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
+    return await send_answer(asked.scope, asked.send, response)
 
 
 async def _refuse_method(asked: Request, words: str) -> int:
@@ -220,17 +220,17 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
     if not asked.is_allowed:
         return await _refuse_method(asked, f"It is read with {' and '.join(asked.route.methods)}.")
     try:
-        found, failed = await asyncio.to_thread(_answered, asked, made) if callable(made) else made, False
+        response, failed = await asyncio.to_thread(_answered, asked, made) if callable(made) else made, False
     except CorpusError:
-        found, failed = None, True
-    if found is None and (failed or not site.index.is_ready):
+        response, failed = None, True
+    if response is None and (failed or not site.index.is_ready):
         broken = failed or site.index.complaint  # what exactly is wrong is for those who run the site
         words = "The index cannot be used." if broken else "The index is being built; ask again in a few seconds."
         return await send_refusal(asked, Refusal(503, "Not ready", words, (("retry-after", "2"),)))
-    if found is None:
+    if response is None:
         frame = asked.shown.web.frame(asked.reader)
-        found = not_found(frame, header_of(asked.scope, b"accept"), about or asked.scope["path"])
-    return await send_answer(asked.scope, asked.send, found)
+        response = not_found(frame, header_of(asked.scope, b"accept"), about or asked.scope["path"])
+    return await send_answer(asked.scope, asked.send, response)
 
 
 def _answered(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:

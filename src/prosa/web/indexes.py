@@ -135,10 +135,10 @@ def _actions(asked: Indexes) -> Answer:
 
 def _overview(asked: Indexes) -> Answer:
     web, site = asked.web, asked.web.site
-    said = summaries(site)
+    descriptions = summaries(site)
     rows = site.index.catalogue.rows
     name, base = site.options.name, base_of(web)
-    text = indexes.overview(name, rows, base=base, summaries=said, closed=web.closed, static=asked.static)
+    text = indexes.overview(name, rows, base=base, summaries=descriptions, closed=web.closed, static=asked.static)
     return answer(text, "text/markdown; charset=utf-8", cache=_cache(web))
 
 

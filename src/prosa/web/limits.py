@@ -142,11 +142,11 @@ def network_of(client: str) -> str:
 
 def proxies_in(networks: str) -> Proxies:
     """Return the network that a text names: `10.0.0.0/8`, or a single address. Raises `ValueError`."""
-    found = ip_network(networks.strip())
-    mapped = found.network_address.ipv4_mapped if isinstance(found, IPv6Network) else None
-    if mapped is not None and found.prefixlen >= 96:
-        return (ip_network((mapped, found.prefixlen - 96)),)
-    return (found,)
+    network = ip_network(networks.strip())
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    if mapped is not None and network.prefixlen >= 96:
+        return (ip_network((mapped, network.prefixlen - 96)),)
+    return (network,)
 
 
 def is_proxy(client: str, proxies: Proxies) -> bool:
@@ -159,19 +159,19 @@ def client_behind(peer: str, forwarded: str, proxies: Proxies) -> str:
     """Return the address of the client: the peer of the socket, or, where that is a trusted proxy, the rightmost in
     `X-Forwarded-For` that is not trusted. A text that is no address ends the search, since its author is unknown."""
     client = peer
-    for said in reversed(forwarded.split(",")[-MAX_HOPS:]) if forwarded else ():
-        address = peer_address(_bare(said.strip()))
+    for hop in reversed(forwarded.split(",")[-MAX_HOPS:]) if forwarded else ():
+        address = peer_address(_bare(hop.strip()))
         if not is_proxy(client, proxies) or address is None:
             break
         client = str(address)
     return client
 
 
-def _bare(said: str) -> str:
+def _bare(hop: str) -> str:
     """Return an address without the port that some proxies add."""
-    if said.startswith("["):
-        return said[1:].partition("]")[0]
-    return said.partition(":")[0] if said.count(":") == 1 else said
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
 MAX_BODY = 1024 * 1024

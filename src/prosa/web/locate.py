@@ -65,19 +65,19 @@ def locate(site: LiveSite, path: str, most: int | None = None) -> Document | Fol
     `LargeDocument` for one of more than ``most`` bytes."""
     if is_reserved(path):
         return None
-    found = _document(site, _wanted(site, path), most) or _document(site, _routed(site, path), most)
-    if found is not None:
-        return _moved(site, found, path) or found
+    document = _document(site, _wanted(site, path), most) or _document(site, _routed(site, path), most)
+    if document is not None:
+        return _moved(site, document, path) or document
     return site.assets.at(path[1:], wait=READY_SECONDS) or _folder(site, path)
 
 
 def document_at(site: LiveSite, path: str) -> str | None:
     """Return the path of the published document at a decoded URL path; None where there is none that can be read."""
     try:
-        found = locate(site, path)
+        located = locate(site, path)
     except FileProblem:
         return None
-    return found.path if isinstance(found, Document) else None
+    return located.path if isinstance(located, Document) else None
 
 
 def _document(site: LiveSite, some: Iterable[Wanted], most: int | None = None) -> Document | None:
@@ -100,13 +100,15 @@ def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
             yield Wanted(row.path, form)
 
 
-def _moved(site: LiveSite, found: Document, path: str) -> Moved | None:
+def _moved(site: LiveSite, document: Document, path: str) -> Moved | None:
     """Return the folder that a README represents, if it was requested by its own name (HA2)."""
-    if found.form is not None or not is_readme(found.path) or not found.path.startswith(f"{path[1:]}."):
+    if document.form is not None or not is_readme(document.path) or not document.path.startswith(f"{path[1:]}."):
         return None
-    folder = f"/{found.path[: found.path.rfind('/') + 1]}"
+    folder = f"/{document.path[: document.path.rfind('/') + 1]}"
     first = _document(site, layout.asked(folder).wanted)
-    return Moved(layout.url_of(found.path, stands=True)) if first is not None and first.path == found.path else None
+    return (
+        Moved(layout.url_of(document.path, stands=True)) if first is not None and first.path == document.path else None
+    )
 
 
 def _wanted(site: LiveSite, path: str) -> Iterator[Wanted]:
@@ -243,19 +245,19 @@ class Resolver(Struct, frozen=True):
         """Return the URL of a link; empty if a page may not link there."""
         if href.startswith("#") or not href:
             return href
-        found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, href)
-        if found.origin:
-            return href if found.origin.startswith(("http", "mailto:", "//")) else ""
-        return self.place(f"{self._url(self._inside(found.path))}{_rest(href)}")
+        destination = resolve(f"/{self.view.path}" if self.view.path else self.view.url, href)
+        if destination.origin:
+            return href if destination.origin.startswith(("http", "mailto:", "//")) else ""
+        return self.place(f"{self._url(self._inside(destination.path))}{_rest(href)}")
 
     def embed(self, src: str) -> str:
         """Return the URL of a picture of this site; empty for any other."""
         if src.startswith("data:"):
             return src
-        found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, src)
-        inside = self._inside(found.path)
+        destination = resolve(f"/{self.view.path}" if self.view.path else self.view.url, src)
+        inside = self._inside(destination.path)
         path = inside[1:]
-        if found.origin or suffix_of(path) not in PICTURES:
+        if destination.origin or suffix_of(path) not in PICTURES:
             return ""
         if self.site.assets.at(path) is None:
             is_wiki = bool(self.targets.known) or self.targets.vault
@@ -264,10 +266,10 @@ class Resolver(Struct, frozen=True):
 
     def wiki(self, written: str) -> Wiki:
         """Return the target of a wikilink, unknown until the graph is built."""
-        found = self.wikis.get(written)
-        if found is None:
-            found = self.wikis[written] = self._wiki(written)
-        return found
+        wiki = self.wikis.get(written)
+        if wiki is None:
+            wiki = self.wikis[written] = self._wiki(written)
+        return wiki
 
     def _wiki(self, written: str) -> Wiki:
         if not self.site.index.is_ready or not self.view.path:

@@ -130,8 +130,8 @@ class Nodes(Struct):
     def _about_site(self) -> tuple[Header, ...]:
         links = [link for link in self.web.links if link.rel != "llms-txt"]
         signal = self.web.site.options.signal
-        found = (b"link", link_header(links, self.web.prefix).encode("latin-1"))
-        return (found, (b"content-signal", signal.encode("latin-1"))) if signal else (found,)
+        header = (b"link", link_header(links, self.web.prefix).encode("latin-1"))
+        return (header, (b"content-signal", signal.encode("latin-1"))) if signal else (header,)
 
     async def _once(self, key: Key, reader: Reader) -> CachedAnswer | None:
         """Return the answer, built once for all concurrent requests. One that was started before this request and is
@@ -201,33 +201,33 @@ class Nodes(Struct):
         """Return a new answer, or None where there is nothing. Raises `LargeDocument` where more than ``most`` bytes of
         documents would be read for it, and `FileProblem`."""
         rules, generation = self.web.site.index.rules, self.web.site.index.catalogue.generation
-        found = locate(self.web.site, key.path, most)
-        if isinstance(found, Moved):
-            url = f"{self.web.prefix}{found.url}"
+        located = locate(self.web.site, key.path, most)
+        if isinstance(located, Moved):
+            url = f"{self.web.prefix}{located.url}"
             moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", url)])
             return _loose(moved, generation, rules)
-        if isinstance(found, Asset):
-            return self._asset(found)
-        if isinstance(found, Folder):
-            view = folder_view(self.web.site, found.path, prefix=self.web.prefix)
-            return _loose(self._in_form(view, found.form, key, reader), generation, rules)
-        if isinstance(found, Document):
+        if isinstance(located, Asset):
+            return self._asset(located)
+        if isinstance(located, Folder):
+            view = folder_view(self.web.site, located.path, prefix=self.web.prefix)
+            return _loose(self._in_form(view, located.form, key, reader), generation, rules)
+        if isinstance(located, Document):
             shown = Shown(most=most)
-            return self._document(found, key, reader, shown, generation, rules)
+            return self._document(located, key, reader, shown, generation, rules)
         return None
 
     def _document(
-        self, found: Document, key: Key, reader: Reader, shown: Shown, generation: int, rules: int
+        self, document: Document, key: Key, reader: Reader, shown: Shown, generation: int, rules: int
     ) -> CachedAnswer:
-        view = found.view
-        form = found.form or key.form
+        view = document.view
+        form = document.form or key.form
         private = self.web.closed
-        made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader, shown)
+        made = _raw(view, private=private) if key.raw else self._in_form(view, document.form, key, reader, shown)
         alone = key.raw or (view.dialect == "mdh" and form != "html" and not has_wikilinks(view))
         until = time.monotonic() + CHECK_SECONDS
         quoted = tuple(shown.stamps.items())
         generation = -1 if alone else generation
-        return CachedAnswer(made, found.path, found.stamp, generation, rules, until, quoted)
+        return CachedAnswer(made, document.path, document.stamp, generation, rules, until, quoted)
 
     def _in_form(
         self, view: NodeView, asked: Form | None, key: Key, reader: Reader, shown: Shown | None = None
@@ -243,10 +243,10 @@ class Nodes(Struct):
             return json_answer(view, prefix, negotiated=negotiated, private=private)
         return html_answer(page_of(self.web, targets, reader, shown=shown), negotiated=negotiated, private=private)
 
-    def _asset(self, found: Asset) -> CachedAnswer | None:
-        made = asset_answer(self.web.site, found, private=self.web.closed)
+    def _asset(self, asset: Asset) -> CachedAnswer | None:
+        made = asset_answer(self.web.site, asset, private=self.web.closed)
         until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.index.rules
-        return CachedAnswer(made, found.path, found.stamp, -1, rules, until) if made is not None else None
+        return CachedAnswer(made, asset.path, asset.stamp, -1, rules, until) if made is not None else None
 
 
 def page_of(
@@ -385,5 +385,5 @@ Pairs = Iterable[tuple[str, str]]
 
 def not_found(frame: Frame, accept: str, path: str) -> Answer:
     """Return 404 for a node that is missing or not published, without distinguishing them."""
-    said = f"There is no node at {path[:200]}." if path else "There is no such node."
-    return error(frame, accept, 404, "Not found", said)
+    message = f"There is no node at {path[:200]}." if path else "There is no such node."
+    return error(frame, accept, 404, "Not found", message)

@@ -36,8 +36,8 @@ def guarded(bounds: ConnectionLimits) -> Callable[..., GuardedProtocol]:
 class GuardedProtocol(HttpToolsProtocol):
     """One connection. Its one timer checks the current deadline, and is not restarted for each request."""
 
-    def __init__(self, *given: Any, limiter: ConnectionLimiter, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, limiter: ConnectionLimiter, **more: Any) -> None:
+        super().__init__(*args, **more)
         self._limiter = limiter
         self._bounds = limiter.bounds
         self._pause = min(self._bounds.head_seconds, self._bounds.body_seconds, self._bounds.read_seconds)
@@ -216,10 +216,10 @@ class GuardedProtocol(HttpToolsProtocol):
 def _held_by_system(transport: asyncio.Transport) -> int:
     """Return bytes that the system has taken and the client has not. A system lets us write again only when a large
     part of its buffer is free, so that a slow client could be taken for one that stands still."""
-    found = transport.get_extra_info("socket")
-    if ioctl is None or found is None:
+    sock = transport.get_extra_info("socket")
+    if ioctl is None or sock is None:
         return 0
     try:
-        return int.from_bytes(ioctl(found.fileno(), TIOCOUTQ, bytes(4)), sys.byteorder)
+        return int.from_bytes(ioctl(sock.fileno(), TIOCOUTQ, bytes(4)), sys.byteorder)
     except OSError:
         return 0

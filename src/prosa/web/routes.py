@@ -87,9 +87,9 @@ def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = Fals
 
 def route_at(path: str) -> Route:
     """Return the row of a path below the prefix."""
-    found = _EXACT.get(path)
-    if found is not None:
-        return found
+    exact = _EXACT.get(path)
+    if exact is not None:
+        return exact
     for front, route in _BELOW:
         if path.startswith(front):
             return route

@@ -127,9 +127,9 @@ class Graphs(Struct):
         """Return the answer for `html`, `svg` or `json`; None where there is no such node, or no graph yet. May take
         seconds: it belongs into a thread."""
         site = self.web.site
-        around, depth, small = around_of(scope), *_asked(scope)
+        centre, depth, small = around_of(scope), *_asked(scope)
         kind = "small" if small and kind == "svg" else kind
-        path = document_at(site, around) if around else ""
+        path = document_at(site, centre) if centre else ""
         if path is None or not site.index.is_ready:
             return None
         key, generation = (kind, path, depth), site.index.catalogue.generation

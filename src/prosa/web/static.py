@@ -93,13 +93,13 @@ def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
 
 def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
     """Return an inert drawing, because static hosts do not send our policy; removed parts are reported."""
-    found = inert_drawing(content)
-    if found is None:
+    drawing = inert_drawing(content)
+    if drawing is None:
         web.site.index.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
         return None
-    if found.removed:
-        web.site.index.notice(f"warning: {path!r} is written without {', '.join(found.removed)}: {WHY}")
-    return found.content
+    if drawing.removed:
+        web.site.index.notice(f"warning: {path!r} is written without {', '.join(drawing.removed)}: {WHY}")
+    return drawing.content
 
 
 def _html(web: Web, targets: Targets) -> bytes:
@@ -113,9 +113,9 @@ def relative_html(html: str, url: str, prefix: str) -> str:
     any location, including a disk."""
     folder = url[: url.rfind("/") + 1]
 
-    def related(found: re.Match[str]) -> str:
-        behind = _ADDRESS.sub(related, found[3]) if '="/' in found[3] else found[3]
-        return f"{found[1]}{_relative(found[2], folder, prefix)}{behind}"
+    def related(match: re.Match[str]) -> str:
+        behind = _ADDRESS.sub(related, match[3]) if '="/' in match[3] else match[3]
+        return f"{match[1]}{_relative(match[2], folder, prefix)}{behind}"
 
     return _TAG.sub(related, html)
 
@@ -183,10 +183,10 @@ def _of_search(web: Web) -> Iterator[Built]:
     yield Built("mdh/search-index.js", f"globalThis.prosaIndex = {data};\n".encode("utf-8", "replace"))
     frame = replace(web.frame(Reader()), live=False)
     rows = tuple(Crumb(row.title, static_url(row.url)) for row in listed(web))
-    found = all_pages(MessagePage(frame, "Search", "", rows))
-    yield Built("mdh/search.html", relative_html(found, f"{web.prefix}/mdh/", web.prefix).encode("utf-8", "replace"))
-    said = "There is no such page. Search for it, or look through all of them."
-    yield Built("404.html", all_pages(MessagePage(frame, "Not found", said, rows)).encode("utf-8", "replace"))
+    page = all_pages(MessagePage(frame, "Search", "", rows))
+    yield Built("mdh/search.html", relative_html(page, f"{web.prefix}/mdh/", web.prefix).encode("utf-8", "replace"))
+    message = "There is no such page. Search for it, or look through all of them."
+    yield Built("404.html", all_pages(MessagePage(frame, "Not found", message, rows)).encode("utf-8", "replace"))
 
 
 def _indexed(web: Web) -> Iterator[IndexedPage]:

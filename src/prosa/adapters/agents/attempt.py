@@ -395,9 +395,9 @@ def _trace(
 
 def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: str) -> tuple[End, str]:
     """Return how the attempt ended, and why."""
-    stream, said = ran.stream, quoted(ran.stderr[-600:])
+    stream, stderr = ran.stream, quoted(ran.stderr[-600:])
     if ran.status in NOT_STARTED and not stream.lines:
-        return "missing", f"{known.title} did not start: {said or f'status {ran.status}'}"
+        return "missing", f"{known.title} did not start: {stderr or f'status {ran.status}'}"
     if tap is not None and tap.end in ("calls", "cost", "loaded"):
         return tap.end, tap.reason
     if ran.stopped == "files" or excess:
@@ -412,7 +412,7 @@ def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: st
     if tap is not None and not tap.calls:
         return (
             "silent",
-            f"{known.title} ended before its first model request: {stream.problem or said or 'it gave no reason'}",
+            f"{known.title} ended before its first model request: {stream.problem or stderr or 'it gave no reason'}",
         )
     if stream.problem or ran.status:
         return _failed(known, tap, ran, failed)
@@ -490,13 +490,13 @@ _EXIT: Final = regex(r"(?:exited with(?: exit)? code|exit code:?) [1-9]", re.IGN
 def _loads(known: KnownAgent, names: Iterable[str], steps: tuple[AgentStep, ...]) -> dict[str, int]:
     """Return the loaded skills in order, each with the place of the call that loaded it. A call that failed did not."""
     wrong = {step.call for step in steps if step.kind == "result" and step.is_error}
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for at, step in enumerate(steps):
         if step.kind == "call" and step.call not in wrong:
             for name in names:
-                if name not in found and known.loaded(name, step.tool, step.arguments):
-                    found[name] = at
-    return found
+                if name not in positions and known.loaded(name, step.tool, step.arguments):
+                    positions[name] = at
+    return positions
 
 
 def _first(known: KnownAgent, loads: Mapping[str, int], steps: tuple[AgentStep, ...]) -> list[str]:

@@ -89,8 +89,8 @@ def isolation() -> Isolation:
         return Isolation("none", f"bubblewrap cannot be run here: {error}")
     if not tried.returncode:
         return Isolation("bubblewrap")
-    said = " ".join(tried.stderr.decode("utf-8", "replace").split())[:300]
-    return Isolation("none", f"bubblewrap cannot make a box here: {said or f'status {tried.returncode}'}{_hint()}")
+    stderr = " ".join(tried.stderr.decode("utf-8", "replace").split())[:300]
+    return Isolation("none", f"bubblewrap cannot make a box here: {stderr or f'status {tried.returncode}'}{_hint()}")
 
 
 def _hint() -> str:

@@ -209,20 +209,20 @@ async def started(
 def marked(mark: str) -> list[int]:
     """Return the processes that have a mark in their environment and have not ended. Empty without `/proc`."""
     wanted = f"{MARK}={mark}".encode()
-    found = []
+    pids = []
     with suppress(OSError):
         for entry in _PROC.iterdir():
             if entry.name.isdigit():
                 with suppress(OSError):
                     if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append(int(entry.name))
-    return found
+                        pids.append(int(entry.name))
+    return pids
 
 
 def kill_marked(mark: str) -> list[int]:
     """Kill the processes that have a mark, and return those that were still there."""
-    found = marked(mark)
-    for pid in found:
+    pids = marked(mark)
+    for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
-    return found
+    return pids

@@ -45,10 +45,10 @@ class Installed(Struct, frozen=True):
 def find_agent(name: str, environ: Mapping[str, str]) -> Installed:
     """Return where an agent of `AGENTS` is, by the PATH of the environment. Raises `AgentMissing`."""
     known, search = AGENTS[name], environ.get("PATH", "")
-    found = shutil.which(known.command, path=search)
-    if found is None:
+    executable = shutil.which(known.command, path=search)
+    if executable is None:
         raise AgentMissing(f"{known.name} is not installed: npm install -g {known.package}")
-    path = Path(found).resolve()
+    path = Path(executable).resolve()
     needed = [path, *_needed(known, path, environ)]
     roots = tuple(dict.fromkeys(_root(file) for file in needed))
     programs = tuple(dict.fromkeys(file.parent for file in needed[1:]))
@@ -59,12 +59,12 @@ def find_agent(name: str, environ: Mapping[str, str]) -> Installed:
 def _needed(known: KnownAgent, path: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield the interpreter of a script, and the programs of the row."""
     for name in (*_interpreter(path), *known.needs):
-        found = shutil.which(name, path=environ.get("PATH", ""))
-        if found is None:
+        executable = shutil.which(name, path=environ.get("PATH", ""))
+        if executable is None:
             raise AgentMissing(f"{known.name} needs the program `{name}`, which is not on PATH")
-        program = Path(found).resolve()
+        program = Path(executable).resolve()
         is_shim = Path(name).name == "node" and (program.name != "node" or bool(_interpreter(program)))
-        yield _real_node(Path(found), environ) or program if is_shim else program
+        yield _real_node(Path(executable), environ) or program if is_shim else program
 
 
 def _real_node(shim: Path, environ: Mapping[str, str]) -> Path | None:
@@ -111,11 +111,11 @@ def _packaged(known: KnownAgent, path: Path) -> str:
     """Return the version in the npm package that the program belongs to; empty where there is none."""
     for folder in path.parents:
         try:
-            found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+            manifest = json.loads((folder / "package.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(found, dict) and found.get("name") == known.package:
-            return str(found.get("version") or "")
+        if isinstance(manifest, dict) and manifest.get("name") == known.package:
+            return str(manifest.get("version") or "")
     return ""
 
 
@@ -134,8 +134,8 @@ def _asked(path: Path, programs: tuple[Path, ...]) -> str:
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
-    found = re.search(r"\d+\.\d+\.\d+", run.stdout.decode("utf-8", "replace"))
-    return found.group() if found else ""
+    match = re.search(r"\d+\.\d+\.\d+", run.stdout.decode("utf-8", "replace"))
+    return match.group() if match else ""
 
 
 def system_path(installed: Installed) -> str:

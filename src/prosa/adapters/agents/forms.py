@@ -255,8 +255,8 @@ def _claude_result(log: Log, event: Event) -> None:
 def _claude_usage(usage: Event) -> Usage:
     """Return the tokens. The service counts those of its cache apart."""
     cached, written = _number(usage, "cache_read_input_tokens"), _number(usage, "cache_creation_input_tokens")
-    given = _number(usage, "input_tokens") + cached + written
-    return Usage(given, _number(usage, "output_tokens"), cached, written)
+    input_tokens = _number(usage, "input_tokens") + cached + written
+    return Usage(input_tokens, _number(usage, "output_tokens"), cached, written)
 
 
 def _qwen(log: Log, kind: str, event: Event) -> bool:
@@ -296,8 +296,8 @@ def _codex_problem(message: str) -> str:
     """Return the words of an error, which may be the body of a refusal as the service sent it."""
     body = parsed(message)
     inner = body.get("error") if body is not None else None
-    said = inner.get("message") if isinstance(inner, Mapping) else None
-    return quoted(said if isinstance(said, str) and said else message or "the turn failed")
+    inner_message = inner.get("message") if isinstance(inner, Mapping) else None
+    return quoted(inner_message if isinstance(inner_message, str) and inner_message else message or "the turn failed")
 
 
 def _codex_item(log: Log, item: Event, *, is_done: bool) -> None:
@@ -453,18 +453,18 @@ def _gemini(log: Log, kind: str, event: Event) -> bool:
 
 def _gemini_result(log: Log, event: Event) -> None:
     error = event.get("error")
-    said = _text(error, "message") if isinstance(error, Mapping) else ""
-    log.result(_text(event, "tool_id"), _text(event, "output") or said, is_error=event.get("status") != "success")
+    error_text = _text(error, "message") if isinstance(error, Mapping) else ""
+    log.result(_text(event, "tool_id"), _text(event, "output") or error_text, is_error=event.get("status") != "success")
 
 
 def _gemini_end(log: Log, event: Event) -> None:
     log.ended, error, stats = True, event.get("error"), event.get("stats")
     if event.get("status") != "success":
-        said = _text(error, "message") if isinstance(error, Mapping) else ""
-        log.problem = quoted(said or log.problem or "it reported an error")
+        error_text = _text(error, "message") if isinstance(error, Mapping) else ""
+        log.problem = quoted(error_text or log.problem or "it reported an error")
     if isinstance(stats, Mapping):
-        given, made = _number(stats, "input_tokens"), _number(stats, "output_tokens")
-        log.usage = Usage(given, made, min(_number(stats, "cached"), given))
+        input_tokens, made = _number(stats, "input_tokens"), _number(stats, "output_tokens")
+        log.usage = Usage(input_tokens, made, min(_number(stats, "cached"), input_tokens))
 
 
 # ---- OpenCode ----
@@ -481,8 +481,8 @@ def _opencode(log: Log, kind: str, event: Event) -> bool:
         case "error":
             error = _part(event, "error")
             data = error.get("data")
-            said = _text(data, "message") if isinstance(data, Mapping) else ""
-            log.problem, log.ended = quoted(said or _text(error, "name") or "it reported an error"), True
+            error_text = _text(data, "message") if isinstance(data, Mapping) else ""
+            log.problem, log.ended = quoted(error_text or _text(error, "name") or "it reported an error"), True
     return kind in {"step_start", "step_finish", "text", "tool_use", "reasoning", "error"}
 
 

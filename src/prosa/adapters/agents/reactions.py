@@ -95,9 +95,9 @@ def _line(item: Value | Mapping[str, Value], number: int, path: str | None) -> L
         raise ScriptProblem(path, number, problem.message.partition(": ")[2]) from None
 
 
-def _read_line(given: Value | Mapping[str, Value], number: int) -> Line:
-    item = cast("Mapping[str, Value]", given)  # `replies_of` refuses another kind
-    kinds = [kind for kind in DEEDS if isinstance(given, Mapping) and kind in item]
+def _read_line(value: Value | Mapping[str, Value], number: int) -> Line:
+    item = cast("Mapping[str, Value]", value)  # `replies_of` refuses another kind
+    kinds = [kind for kind in DEEDS if isinstance(value, Mapping) and kind in item]
     if not kinds:
         read = replies_of([item])[0]
         if read.program is not None:
@@ -138,7 +138,7 @@ def reply_to(line: Line, request: ServiceRequest, number: int) -> ModelReply:
         assert line.reply is not None
         return line.reply
     made = tuple(_calls(line, request))
-    calls = [ToolCall(f"call_{number}_{at}", name, compact(given)) for at, (name, given) in enumerate(made, 1)]
+    calls = [ToolCall(f"call_{number}_{at}", name, compact(arguments)) for at, (name, arguments) in enumerate(made, 1)]
     return replace(line.answer, tool_calls=tuple(calls), finish="tool_calls")
 
 
@@ -179,9 +179,9 @@ def _calls(line: Deed, request: ServiceRequest) -> Iterator[tuple[str, dict[str,
 
 
 def _load(name: str, request: ServiceRequest) -> tuple[str, dict[str, Value]]:
-    found = _tool(request.tools, _LOADERS, _SKILL_NAMES)
-    if found is not None:
-        tool, argument = found
+    match = _tool(request.tools, _LOADERS, _SKILL_NAMES)
+    if match is not None:
+        tool, argument = match
         return tool.name, _filled(tool, {argument: name})
     path = _skill_path(head_of(request), name)
     if path is None:
@@ -191,28 +191,28 @@ def _load(name: str, request: ServiceRequest) -> tuple[str, dict[str, Value]]:
 
 def _skill_path(head: str, name: str) -> str | None:
     """Return the path of a skill's file that a request names, absolute where it says what its root is."""
-    found = re.findall(rf"[\w./~@+-]*/{re.escape(name)}/SKILL\.md", head)
-    absolute = next((path for path in found if path.startswith(("/", "~"))), None)
-    if absolute is not None or not found:
+    paths = re.findall(rf"[\w./~@+-]*/{re.escape(name)}/SKILL\.md", head)
+    absolute = next((path for path in paths if path.startswith(("/", "~"))), None)
+    if absolute is not None or not paths:
         return absolute
-    root, _, rest = found[0].partition("/")
+    root, _, rest = paths[0].partition("/")
     table = re.search(rf"`?{re.escape(root)}`? = `?(/[^\s`]+)", head)
-    return f"{table[1]}/{rest}" if table else found[0]
+    return f"{table[1]}/{rest}" if table else paths[0]
 
 
 def _file(path: str, request: ServiceRequest) -> tuple[str, dict[str, Value]]:
-    found = _tool(request.tools, _READERS, _PATH_NAMES)
-    if found is not None:
-        tool, argument = found
+    match = _tool(request.tools, _READERS, _PATH_NAMES)
+    if match is not None:
+        tool, argument = match
         return tool.name, _filled(tool, {argument: _absolute(path, request)})
     return _command(f"cat {shlex.quote(path)}", request, "read a file")
 
 
 def _write(path: str, content: str, request: ServiceRequest) -> tuple[str, dict[str, Value]]:
-    found = _tool(request.tools, _WRITERS, _PATH_NAMES)
-    text = next((name for name in _TEXT_NAMES if found is not None and name in found[0].parameters), None)
-    if found is not None and text is not None:
-        tool, argument = found
+    match = _tool(request.tools, _WRITERS, _PATH_NAMES)
+    text = next((name for name in _TEXT_NAMES if match is not None and name in match[0].parameters), None)
+    if match is not None and text is not None:
+        tool, argument = match
         return tool.name, _filled(tool, {argument: _absolute(path, request), text: content})
     folder = os.path.dirname(path)  # noqa: PTH120 - a path of the agent's machine, and maybe empty
     made = f"mkdir -p {shlex.quote(folder)} && " if folder else ""
@@ -220,13 +220,13 @@ def _write(path: str, content: str, request: ServiceRequest) -> tuple[str, dict[
 
 
 def _command(command: str, request: ServiceRequest, purpose: str) -> tuple[str, dict[str, Value]]:
-    found = _tool(request.tools, _SHELLS, _COMMAND_NAMES)
-    if found is None:
+    match = _tool(request.tools, _SHELLS, _COMMAND_NAMES)
+    if match is None:
         raise ToolMissing(purpose, request)
-    tool, argument = found
+    tool, argument = match
     kind = _property(tool, argument).get("type")
-    given: Value = ["bash", "-lc", command] if kind == "array" else command
-    return tool.name, _filled(tool, {argument: given})
+    value: Value = ["bash", "-lc", command] if kind == "array" else command
+    return tool.name, _filled(tool, {argument: value})
 
 
 def _tool(tools: Sequence[ToolOffer], names: Sequence[str], arguments: Sequence[str]) -> tuple[ToolOffer, str] | None:
@@ -241,24 +241,24 @@ def _tool(tools: Sequence[ToolOffer], names: Sequence[str], arguments: Sequence[
 
 def _property(tool: ToolOffer, name: str) -> Mapping[str, Value]:
     properties = tool.schema.get("properties")
-    found = properties.get(name) if isinstance(properties, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    schema = properties.get(name) if isinstance(properties, Mapping) else None
+    return schema if isinstance(schema, Mapping) else {}
 
 
 _FILLINGS: Final[Mapping[str, Value]] = {"boolean": False, "integer": 0, "number": 0, "array": [], "object": {}}
 
 
-def _filled(tool: ToolOffer, given: dict[str, Value]) -> dict[str, Value]:
+def _filled(tool: ToolOffer, arguments: dict[str, Value]) -> dict[str, Value]:
     """Return arguments with a value for each further one that the tool requires."""
     required = tool.schema.get("required")
     for name in required if isinstance(required, list) else ():
-        if isinstance(name, str) and name not in given:
+        if isinstance(name, str) and name not in arguments:
             schema = _property(tool, name)
-            choices = schema.get("enum")
-            first = choices[0] if isinstance(choices, list) and choices else None
+            allowed = schema.get("enum")
+            first = allowed[0] if isinstance(allowed, list) and allowed else None
             usual = first or _FILLINGS.get(str(schema.get("type")).lower())
-            given[name] = "as the script says" if usual is None else usual
-    return given
+            arguments[name] = "as the script says" if usual is None else usual
+    return arguments
 
 
 def _absolute(path: str, request: ServiceRequest) -> str:
@@ -268,6 +268,6 @@ def _absolute(path: str, request: ServiceRequest) -> str:
     heads = (request.system, *(turn.text for turn in request.turns[:1]), head_of(request))
     for text in heads:
         for pattern in _FOLDERS:
-            if found := pattern.search(text):
-                return f"{found[1].rstrip('/.,')}/{path}"
+            if match := pattern.search(text):
+                return f"{match[1].rstrip('/.,')}/{path}"
     return path

@@ -37,7 +37,7 @@ def main() -> NoReturn:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda given, _: os.kill(child, given))
+        signal.signal(number, lambda signum, _: os.kill(child, signum))
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os._exit(code if code >= 0 else 128 - code)
 

@@ -67,17 +67,17 @@ def read_request(wire: WireName, body: bytes, model: str = "") -> AgentRequest:
     named = model or value.get("model")
     if not isinstance(named, str) or not named:
         raise BadRequest("the request names no model")
-    said = _Said([], [], [])
-    _READERS[wire](value, said)
+    transcript = _Said([], [], [])
+    _READERS[wire](value, transcript)
     tools = value.get("tools")
-    system = "\n".join(said.system)
+    system = "\n".join(transcript.system)
     return AgentRequest(
         model=named,
         streams=value.get("stream") is True,
         system=system,
-        first=said.user[0] if said.user else "",
-        offered="\n".join([system, _listed_tools(tools), *said.user]),
-        results=tuple(said.results),
+        first=transcript.user[0] if transcript.user else "",
+        offered="\n".join([system, _listed_tools(tools), *transcript.user]),
+        results=tuple(transcript.results),
         bound=_bound(wire, value),
         parameters=_plain(value),
         body=value,
@@ -121,9 +121,9 @@ def _bound(wire: WireName, value: Mapping[str, Value]) -> int | None:
     if not isinstance(config, dict):
         return None
     asked = [_count(config[name]) for name in _BOUNDS[wire] if name in config]
-    choices = _count(config.get("candidateCount" if wire == "gemini" else "n")) or 1
+    reply_count = _count(config.get("candidateCount" if wire == "gemini" else "n")) or 1
     known = [count for count in asked if count is not None]
-    return max(known) * choices if known and len(known) == len(asked) else None
+    return max(known) * reply_count if known and len(known) == len(asked) else None
 
 
 def _count(value: Value) -> int | None:
@@ -131,13 +131,13 @@ def _count(value: Value) -> int | None:
 
 
 def _plain(value: Mapping[str, Value]) -> dict[str, Value]:
-    found = {
+    parameters = {
         name: member
         for name, member in value.items()
         if name not in ("model", "stream") and isinstance(member, str | int | float | bool)
         if len(name) <= _PLAIN_PARAMETERS and (not isinstance(member, str) or len(member) <= _PLAIN_PARAMETERS)
     }
-    return dict(list(found.items())[:_PLAIN_PARAMETERS])
+    return dict(list(parameters.items())[:_PLAIN_PARAMETERS])
 
 
 def _listed_tools(tools: Value) -> str:
@@ -146,8 +146,8 @@ def _listed_tools(tools: Value) -> str:
         return ""
     texts: list[str] = []
     for entry in tools:
-        found = entry.get("functionDeclarations") if isinstance(entry, dict) else None
-        for tool in found if isinstance(found, list) else [entry]:
+        declarations = entry.get("functionDeclarations") if isinstance(entry, dict) else None
+        for tool in declarations if isinstance(declarations, list) else [entry]:
             inner = tool.get("function") if isinstance(tool, dict) else None
             named = inner if isinstance(inner, dict) else tool
             if isinstance(named, dict):
@@ -159,54 +159,56 @@ def _listed_tools(tools: Value) -> str:
 # Each reader takes what it knows and passes over the rest: what a request means is for the service to say.
 
 
-def _messages(value: Mapping[str, Value], said: _Said) -> None:
-    said.system += _texts(value.get("system"))
+def _messages(value: Mapping[str, Value], transcript: _Said) -> None:
+    transcript.system += _texts(value.get("system"))
     for message in _objects(value, "messages"):
         content = message.get("content")
         # Claude Code lists skills in a system message between the others.
         if message.get("role") in ("user", "system"):
-            said.user += _texts(content)
+            transcript.user += _texts(content)
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_result":
                 text = "\n".join(_texts(block.get("content")))
-                said.results.append(ToolResult(_id(block.get("tool_use_id")), text, block.get("is_error") is True))
+                transcript.results.append(
+                    ToolResult(_id(block.get("tool_use_id")), text, block.get("is_error") is True)
+                )
 
 
-def _responses(value: Mapping[str, Value], said: _Said) -> None:
-    said.system += _texts(value.get("instructions"))
+def _responses(value: Mapping[str, Value], transcript: _Said) -> None:
+    transcript.system += _texts(value.get("instructions"))
     if isinstance(value.get("input"), str):
-        said.user += _texts(value["input"])
+        transcript.user += _texts(value["input"])
         return
     for item in _objects(value, "input"):
         kind = item.get("type", "message")
         if kind == "message":
-            (said.user if item.get("role") == "user" else _not_assistant(item, said)).extend(
+            (transcript.user if item.get("role") == "user" else _not_assistant(item, transcript)).extend(
                 _texts(item.get("content"))
             )
         elif isinstance(kind, str) and kind.endswith("_call_output"):
-            said.results.append(ToolResult(_id(item.get("call_id")), "\n".join(_texts(item.get("output")))))
+            transcript.results.append(ToolResult(_id(item.get("call_id")), "\n".join(_texts(item.get("output")))))
 
 
-def _chat(value: Mapping[str, Value], said: _Said) -> None:
+def _chat(value: Mapping[str, Value], transcript: _Said) -> None:
     for message in _objects(value, "messages"):
         texts, role = _texts(message.get("content")), message.get("role")
         if role == "tool":
-            said.results.append(ToolResult(_id(message.get("tool_call_id")), "\n".join(texts)))
+            transcript.results.append(ToolResult(_id(message.get("tool_call_id")), "\n".join(texts)))
         else:
-            (said.user if role == "user" else _not_assistant(message, said)).extend(texts)
+            (transcript.user if role == "user" else _not_assistant(message, transcript)).extend(texts)
 
 
-def _gemini(value: Mapping[str, Value], said: _Said) -> None:
+def _gemini(value: Mapping[str, Value], transcript: _Said) -> None:
     system = value.get("systemInstruction", value.get("system_instruction"))
-    said.system += _texts(system.get("parts") if isinstance(system, dict) else system)
+    transcript.system += _texts(system.get("parts") if isinstance(system, dict) else system)
     for content in _objects(value, "contents"):
         parts = content.get("parts")
         if content.get("role", "user") == "user":
-            said.user += _texts(parts)
+            transcript.user += _texts(parts)
         for part in parts if isinstance(parts, list) else ():
-            given = part.get("functionResponse") if isinstance(part, dict) else None
-            if isinstance(given, dict):
-                said.results.append(_function_response(given))
+            response = part.get("functionResponse") if isinstance(part, dict) else None
+            if isinstance(response, dict):
+                transcript.results.append(_function_response(response))
 
 
 _READERS: Final[Mapping[WireName, Callable[[Mapping[str, Value], _Said], None]]] = {
@@ -217,24 +219,24 @@ _READERS: Final[Mapping[WireName, Callable[[Mapping[str, Value], _Said], None]]]
 }
 
 
-def _function_response(given: Mapping[str, Value]) -> ToolResult:
-    answer = given.get("response")
+def _function_response(response: Mapping[str, Value]) -> ToolResult:
+    answer = response.get("response")
     inner = answer if isinstance(answer, dict) else {}
     text = inner.get("output", inner.get("error", answer))
     shown = text if isinstance(text, str) else json.dumps(text)
-    return ToolResult(_id(given.get("id") or given.get("name")), _clean(shown), "error" in inner)
+    return ToolResult(_id(response.get("id") or response.get("name")), _clean(shown), "error" in inner)
 
 
-def _not_assistant(message: Mapping[str, Value], said: _Said) -> list[str]:
+def _not_assistant(message: Mapping[str, Value], transcript: _Said) -> list[str]:
     """Return where the texts of a system message go; those of the model itself offer nothing."""
-    return said.system if message.get("role") in ("system", "developer") else []
+    return transcript.system if message.get("role") in ("system", "developer") else []
 
 
 def _objects(value: Mapping[str, Value], name: str) -> Iterator[Mapping[str, Value]]:
-    found = value.get(name)
-    if not isinstance(found, list):
+    items = value.get(name)
+    if not isinstance(items, list):
         raise BadRequest(f"`{name}` is not a list")
-    for item in found:
+    for item in items:
         if isinstance(item, dict):
             yield item
 
@@ -244,8 +246,8 @@ def _texts(value: Value) -> list[str]:
     if isinstance(value, str):
         return [_clean(value)]
     parts = value if isinstance(value, list) else []
-    found = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    return [_clean(text) for text in found if isinstance(text, str)]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    return [_clean(text) for text in texts if isinstance(text, str)]
 
 
 def _id(value: Value) -> str:

@@ -208,10 +208,10 @@ class ScriptedService:
 
     def _key_refusal(self, route: _Route, headers: Mapping[str, str]) -> Refusal | None:
         names = ("x-goog-api-key",) if route.wire.name == "gemini" else ("x-api-key", "authorization")
-        given = next((headers[name].removeprefix("Bearer ") for name in names if headers.get(name)), "")
-        if self.key is None or hmac.compare_digest(given.encode(), self.key.encode()):
+        key = next((headers[name].removeprefix("Bearer ") for name in names if headers.get(name)), "")
+        if self.key is None or hmac.compare_digest(key.encode(), self.key.encode()):
             return None
-        return _KEY_REFUSALS[route.wire.name][bool(given)]
+        return _KEY_REFUSALS[route.wire.name][bool(key)]
 
     def _request(
         self, route: _Route, path: str, headers: Mapping[str, str], data: bytes, refusal: Refusal | None
@@ -246,8 +246,8 @@ class ScriptedService:
         if wire.name != "responses" or not isinstance(previous, str):
             return body, None
         if previous not in self._stored:
-            said = f"Previous response with id '{previous}' not found."
-            return body, Refusal(said, "previous_response_id", "previous_response_not_found")
+            message = f"Previous response with id '{previous}' not found."
+            return body, Refusal(message, "previous_response_id", "previous_response_not_found")
         return {**body, "input": [*self._stored[previous], *_items(body.get("input"))]}, None
 
     def _model_refusal(self, route: _Route, model: str) -> Refusal | None:
@@ -314,45 +314,45 @@ class _Played:
 
     def _called(self, function: Callable[[ServiceRequest], Reply], request: ServiceRequest) -> ModelReply:
         try:
-            given = function(request)
+            outcome = function(request)
         except ProviderError:
             raise
         except Exception as problem:
-            said = f"the function of the script raised {type(problem).__name__}: {problem}"
-            raise ProviderError(said, kind="server", retryable=False, status=500) from problem
-        if isinstance(given, ProviderError):
-            raise given
-        if isinstance(given, ModelReply):
-            return given
-        if given is None:
+            message = f"the function of the script raised {type(problem).__name__}: {problem}"
+            raise ProviderError(message, kind="server", retryable=False, status=500) from problem
+        if isinstance(outcome, ProviderError):
+            raise outcome
+        if isinstance(outcome, ModelReply):
+            return outcome
+        if outcome is None:
             raise _used_up(0)
-        line = lines_of([{"content": given} if isinstance(given, str) else given])[0]
+        line = lines_of([{"content": outcome} if isinstance(outcome, str) else outcome])[0]
         return reply_to(line, request, request.number)
 
     def _by_conversation(self, request: ServiceRequest) -> ModelReply:
         """Return the reply whose turn it is: as many as the request repeats have been given."""
         lines = [line for line in self._lines if is_possible(line, request)]
         texts = {text_of_line(line) for line in lines} - {""}
-        given = sum(bool(turn.calls) or turn.text in texts for turn in request.turns if turn.role == "assistant")
+        answered = sum(bool(turn.calls) or turn.text in texts for turn in request.turns if turn.role == "assistant")
         errors: list[ProviderError] = []
         position = 0
         for number, line in enumerate(lines, 1):
             if isinstance(line, ScriptedReply) and line.error is not None:
                 errors.append(line.error)
                 continue
-            if position == given:
-                self._raise_once(request, given, errors)
+            if position == answered:
+                self._raise_once(request, answered, errors)
                 return _said(lines, number - 1) if not request.tools else reply_to(line, request, number)
             position, errors = position + 1, []
-        self._raise_once(request, given, errors)
+        self._raise_once(request, answered, errors)
         if not texts:
             raise _used_up(len(self._lines))
         return _said(lines, len(lines))
 
-    def _raise_once(self, request: ServiceRequest, given: int, errors: Sequence[ProviderError]) -> None:
+    def _raise_once(self, request: ServiceRequest, answered: int, errors: Sequence[ProviderError]) -> None:
         """Raise the next error that stands before a reply, each once in a conversation."""
         first = next((turn.text for turn in request.turns if turn.role == "user"), "")
-        key = (request.system, first, given)
+        key = (request.system, first, answered)
         if self._failed[key] < len(errors):
             self._failed[key] += 1
             raise errors[self._failed[key] - 1]
@@ -387,13 +387,13 @@ def _route(path: str, headers: Mapping[str, str]) -> _Route | None:
     if path in _PATHS:
         name, does = _PATHS[path]
         return _Route(_WIRES[name], does)
-    if found := _GEMINI_PATH.fullmatch(path):
-        does = "count" if found[2] == "countTokens" else "answer"
-        return _Route(GEMINI, does, model=unquote(found[1]), streams=found[2] == "streamGenerateContent")
-    if found := _MODELS_PATH.fullmatch(path):
-        is_google = found[1] != "v1" or "x-goog-api-key" in headers
+    if match := _GEMINI_PATH.fullmatch(path):
+        does = "count" if match[2] == "countTokens" else "answer"
+        return _Route(GEMINI, does, model=unquote(match[1]), streams=match[2] == "streamGenerateContent")
+    if match := _MODELS_PATH.fullmatch(path):
+        is_google = match[1] != "v1" or "x-goog-api-key" in headers
         wire = GEMINI if is_google else MESSAGES if "anthropic-version" in headers else CHAT
-        return _Route(wire, "model" if found[2] else "models", "GET", model=unquote(found[2] or ""))
+        return _Route(wire, "model" if match[2] else "models", "GET", model=unquote(match[2] or ""))
     return None
 
 
@@ -411,11 +411,11 @@ def _decoded(data: bytes, wire: ServiceWire) -> tuple[dict[str, Value], Refusal 
     return (body, None) if isinstance(body, dict) else ({}, Refusal(_NO_JSON[wire.name]))
 
 
-def _items(given: Value) -> list[Value]:
+def _items(value: Value) -> list[Value]:
     """Return the input of Responses as items."""
-    if isinstance(given, list):
-        return given
-    return [{"type": "message", "role": "user", "content": given}] if given else []
+    if isinstance(value, list):
+        return value
+    return [{"type": "message", "role": "user", "content": value}] if value else []
 
 
 async def _body(receive: Receive) -> tuple[bytes, bool]:
@@ -432,14 +432,14 @@ async def _body(receive: Receive) -> tuple[bytes, bool]:
 
 async def _send(send: Send, value: Value, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
     data = compact(value).encode("utf-8", "replace")
-    given = {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})}
-    await send({"type": "http.response.start", "status": status, "headers": _raw(given)})
+    all_headers = {"content-type": "application/json", "content-length": str(len(data)), **(headers or {})}
+    await send({"type": "http.response.start", "status": status, "headers": _raw(all_headers)})
     await send({"type": "http.response.body", "body": data})
 
 
 async def _stream(send: Send, events: Iterable[bytes]) -> None:
-    given = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-    await send({"type": "http.response.start", "status": 200, "headers": _raw(given)})
+    headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+    await send({"type": "http.response.start", "status": 200, "headers": _raw(headers)})
     for event in events:
         await send({"type": "http.response.body", "body": event, "more_body": True})
     await send({"type": "http.response.body", "body": b""})

@@ -127,8 +127,8 @@ class Sightings(Struct):
     def _conversation(self, request: AgentRequest) -> _Conversation:
         """Return the conversation of a request: by how it begins, else by the calls whose results it has."""
         key = hashlib.sha256(f"{request.system}\0{request.first}".encode()).hexdigest()
-        found = self._conversations.get(key)
-        if found is None:
+        current = self._conversations.get(key)
+        if current is None:
             known = next(
                 (self._of_call[result.call][1] for result in request.results if result.call in self._of_call), None
             )
@@ -136,8 +136,8 @@ class Sightings(Struct):
                 (conversation for conversation in self._conversations.values() if conversation.number == known), None
             )
             numbers = {conversation.number for conversation in self._conversations.values()}
-            found = self._conversations[key] = same or _Conversation(len(numbers))
-        return found
+            current = self._conversations[key] = same or _Conversation(len(numbers))
+        return current
 
     def _result(self, result: ToolResult, conversation: int) -> None:
         tool = self._of_call.get(result.call, ("", 0))[0]
@@ -178,10 +178,10 @@ def _step(kind: str, text: str, *, conversation: int, tool: str = "", call: str 
 def _arguments(call: ToolCall) -> Value:
     """Return the arguments of a call; as they were written where they cannot be read as JSON."""
     try:
-        given: Value = json.loads(call.arguments or "{}")
+        arguments: Value = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
-        given = call.arguments
-    return given
+        arguments = call.arguments
+    return arguments
 
 
 def _cut(value: Value, depth: int = 0) -> Value:

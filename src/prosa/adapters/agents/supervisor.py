@@ -161,9 +161,9 @@ def _end_all(child: int, grace: float) -> None:
     for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_SECONDS)):
         deadline = time.monotonic() + seconds
         is_told = False
-        while (found := _living(child)) and time.monotonic() < deadline:
+        while (pids := _living(child)) and time.monotonic() < deadline:
             if not is_told or number == signal.SIGKILL:
-                for pid in found:
+                for pid in pids:
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(pid, number)
             is_told = True
@@ -189,13 +189,13 @@ def _descendants() -> list[int]:
         for entry in entries:
             if entry.name.isdigit() and (parent := _parent(entry.name)):
                 children.setdefault(parent, []).append(int(entry.name))
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [os.getpid()]
     while waiting:
         below = children.pop(waiting.pop(), [])
-        found += below
+        pids += below
         waiting += below
-    return found
+    return pids
 
 
 def _parent(name: str) -> int:

@@ -318,8 +318,8 @@ class _Money(Struct, frozen=True):
     async def pay(self, going: _Going, request: AgentRequest, meter: Meter) -> ModelReply:
         """Make a call if its worst case fits: no token has less than a byte. Raises `RunError`."""
         bound = request.bound or self.output_bound or (OUTPUT_UNDER_CAP if self.is_explicit else UNBOUNDED_OUTPUT)
-        said, given = (Message("user", json.dumps(request.body)),), request.parameters
-        seen = ModelRequest(request.model, said, parameters=given, program="the agent", max_output=bound)
+        messages, parameters = (Message("user", json.dumps(request.body)),), request.parameters
+        seen = ModelRequest(request.model, messages, parameters=parameters, program="the agent", max_output=bound)
         if self.budget is None:
             return await going.complete(seen)
         return await Budgeted(going, self.budget, self.service, meter).complete(seen)
@@ -401,7 +401,7 @@ def _error(wire: WireName, status: int, sentence: str) -> Value:
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    return next((value.decode("latin-1").strip() for given, value in scope["headers"] if given == name), "")
+    return next((value.decode("latin-1").strip() for header, value in scope["headers"] if header == name), "")
 
 
 def _has_token(scope: Scope, token: str) -> bool:
@@ -409,9 +409,9 @@ def _has_token(scope: Scope, token: str) -> bool:
     client = scope.get("client")
     if client and client[0] and client[0] != "127.0.0.1":
         return False
-    given = [value for name, value in scope["headers"] if name.decode("latin-1") in _KEY_HEADERS]
-    given += [value.encode() for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name == "key"]
-    keys = [value[7:] if value[:7].lower() == b"bearer " else value for value in given]
+    values = [value for name, value in scope["headers"] if name.decode("latin-1") in _KEY_HEADERS]
+    values += [value.encode() for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name == "key"]
+    keys = [value[7:] if value[:7].lower() == b"bearer " else value for value in values]
     return any(hmac.compare_digest(key.strip(), token.encode()) for key in keys)
 
 
@@ -429,8 +429,8 @@ def _route(wire: WireName, scope: Scope) -> tuple[str, str]:
 
 def _onward(path: str, scope: Scope) -> str:
     """Return a path with its query, without the key that some agents put there."""
-    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    query = urlencode([(name, value) for name, value in given if name != "key"])
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    query = urlencode([(name, value) for name, value in pairs if name != "key"])
     return f"{path}?{query}" if query else path
 
 

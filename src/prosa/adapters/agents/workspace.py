@@ -134,10 +134,10 @@ class Workspace(Struct, frozen=True):
         """Copy the regular files below a folder to a relative path, without top-level names such as `evals`. Return
         the paths below ``source`` that were left out because they are no regular files, links above all."""
         with _opened(source) as folder:
-            found = [entry for entry in _walk(folder) if entry.path.partition("/")[0] not in without]
-        plain = [entry for entry in found if stat.S_ISREG(entry.info.st_mode)]
+            entries = [entry for entry in _walk(folder) if entry.path.partition("/")[0] not in without]
+        plain = [entry for entry in entries if stat.S_ISREG(entry.info.st_mode)]
         self.lay((source / entry.path, f"{path}/{entry.path}") for entry in plain)
-        return tuple(entry.path for entry in found if _kind(entry.info) not in ("a file", "a folder"))
+        return tuple(entry.path for entry in entries if _kind(entry.info) not in ("a file", "a folder"))
 
     def snapshot(self, contents: Path | None = None) -> Snapshot:
         """Read every file. With ``contents``, an existing folder outside of the workspace, files small enough for a
@@ -147,19 +147,19 @@ class Workspace(Struct, frozen=True):
         links: dict[tuple[int, int], list[tuple[str, int]]] = {}
         excess = ""
         with _opened(self.folder) as folder:
-            for found, excess in _counted(folder, self.limits):
+            for entry, excess in _counted(folder, self.limits):
                 if excess:
                     break
-                if found.path.partition("/")[0] == GIT or (stat.S_ISDIR(found.info.st_mode) and not found.problem):
+                if entry.path.partition("/")[0] == GIT or (stat.S_ISDIR(entry.info.st_mode) and not entry.problem):
                     continue
-                state = found.problem or _read(found, contents)
+                state = entry.problem or _read(entry, contents)
                 if isinstance(state, str):
-                    refused[found.path] = state
+                    refused[entry.path] = state
                     continue
-                files[found.path] = state
-                if found.info.st_nlink > 1:
-                    key = (found.info.st_dev, found.info.st_ino)
-                    links.setdefault(key, []).append((found.path, found.info.st_nlink))
+                files[entry.path] = state
+                if entry.info.st_nlink > 1:
+                    key = (entry.info.st_dev, entry.info.st_ino)
+                    links.setdefault(key, []).append((entry.path, entry.info.st_nlink))
         for path in _linked_outside(links):
             del files[path]
             refused[path] = "a file that is linked to from outside the workspace"
@@ -204,9 +204,9 @@ class Workspace(Struct, frozen=True):
         no file is read."""
         with _opened(self.folder) as folder:
             seen = [
-                (found.path, found.info.st_ino, found.info.st_size, found.info.st_mtime_ns)
-                for found, excess in _counted(folder, self.limits)
-                if not excess and not stat.S_ISDIR(found.info.st_mode) and not _is_hidden(found.path)
+                (entry.path, entry.info.st_ino, entry.info.st_size, entry.info.st_mtime_ns)
+                for entry, excess in _counted(folder, self.limits)
+                if not excess and not stat.S_ISDIR(entry.info.st_mode) and not _is_hidden(entry.path)
             ]
         return hash(frozenset(seen))
 
@@ -323,11 +323,11 @@ def _walk(folder: int, above: str = "", depth: int = 1) -> Iterator[_Found]:
 def _counted(folder: int, limits: WorkspaceLimits) -> Iterator[tuple[_Found, str]]:
     """Yield everything below a folder, each with the sentence of a limit that it is over; that one is the last."""
     size = 0
-    for number, found in enumerate(_walk(folder), 1):
-        is_file = stat.S_ISREG(found.info.st_mode)
-        size += max(found.info.st_size, getattr(found.info, "st_blocks", 0) * 512) if is_file else 0
+    for number, entry in enumerate(_walk(folder), 1):
+        is_file = stat.S_ISREG(entry.info.st_mode)
+        size += max(entry.info.st_size, getattr(entry.info, "st_blocks", 0) * 512) if is_file else 0
         excess = _excess(limits, number, size)
-        yield found, excess
+        yield entry, excess
         if excess:
             return
 
@@ -344,14 +344,14 @@ def _kind(info: os.stat_result) -> str:
     return next((name for test, name in (*kinds, *others) if test(info.st_mode)), "a device")
 
 
-def _read(found: _Found, contents: Path | None) -> FileState | str:
+def _read(entry: _Found, contents: Path | None) -> FileState | str:
     """Return the state of a file, or what it is instead."""
-    if not stat.S_ISREG(found.info.st_mode):
-        return _kind(found.info)
-    if not _is_text_name(found.path):
+    if not stat.S_ISREG(entry.info.st_mode):
+        return _kind(entry.info)
+    if not _is_text_name(entry.path):
         return "a file whose name is not UTF-8"
     try:
-        descriptor = _regular(found.parent, found.name)
+        descriptor = _regular(entry.parent, entry.name)
     except OSError as error:
         return f"a file that cannot be read: {_words(error)}"
     if descriptor is None:

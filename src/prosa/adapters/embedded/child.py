@@ -31,12 +31,12 @@ def main() -> NoReturn:
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
         address = _serve(task)
-        said: dict[str, object] = {"address": address, "tools": _takes_tools(address, task["key"])}
+        reply: dict[str, object] = {"address": address, "tools": _takes_tools(address, task["key"])}
     except Exception as error:
-        said = {"error": f"{type(error).__name__}: {error}"}
-    answer.write(json.dumps(said) + "\n")
+        reply = {"error": f"{type(error).__name__}: {error}"}
+    answer.write(json.dumps(reply) + "\n")
     answer.flush()
-    while "address" in said:
+    while "address" in reply:
         signal.pause() if hasattr(signal, "pause") else threading.Event().wait()
     os._exit(1)
 
@@ -95,7 +95,7 @@ def _has_other_devices() -> bool:
     the engine would read the model twice to find that."""
     from xllamacpp import get_device_info, ggml_backend_dev_type
 
-    return any(each["type"] != ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU for each in get_device_info())
+    return any(device["type"] != ggml_backend_dev_type.GGML_BACKEND_DEVICE_TYPE_CPU for device in get_device_info())
 
 
 def _takes_tools(address: str, key: str) -> bool:

@@ -62,8 +62,8 @@ def engine_version() -> tuple[int, ...] | None:
 def memory_left() -> int | None:
     """Return bytes that a process may still take: what the system has, within the limit of its group; None where
     unknown."""
-    found = [size for size in (_available(), _group_left()) if size is not None]
-    return min(found, default=None)
+    amounts = [size for size in (_available(), _group_left()) if size is not None]
+    return min(amounts, default=None)
 
 
 def _available() -> int | None:

@@ -122,8 +122,8 @@ def _unpacked(row: Weights, archive: Path, folder: Path, named: str) -> Path:
             return _placed(row, member, folder, named)
     except (BadZipFile, KeyError, EOFError):
         problem = WeightsProblem(f"{named} is not the file that was published: it holds no {row.member}", BY_HAND)
-    except WeightsProblem as found:
-        problem = found
+    except WeightsProblem as error:
+        problem = error
     if archive.parent == folder:
         archive.unlink(missing_ok=True)
     raise problem
@@ -214,18 +214,18 @@ def configured(environ: Mapping[str, str]) -> Configured:
     """Return what the user's pip would ask: its configuration, the environment among it, else its own default. Raises
     `WeightsProblem` where there is none."""
     pip = _pip()
-    said = _settings(_printed([*pip, "config", "list"], environ)) if pip else {}
-    named = environ.get("PIP_INDEX_URL") or said.get("index-url")
+    settings = _settings(_printed([*pip, "config", "list"], environ)) if pip else {}
+    named = environ.get("PIP_INDEX_URL") or settings.get("index-url")
     named = named or next((environ[variable] for variable in _ENVIRONMENT if environ.get(variable)), None)
-    if not named and pip and said.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
-        found = _DEFAULT.search(" ".join(_printed([*pip, "download", "--help"], environ).split()))
-        named = found[1].rstrip(".") if found else None
-    further = (environ.get("PIP_EXTRA_INDEX_URL") or said.get("extra-index-url", "")).split()
+    if not named and pip and settings.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
+        match = _DEFAULT.search(" ".join(_printed([*pip, "download", "--help"], environ).split()))
+        named = match[1].rstrip(".") if match else None
+    further = (environ.get("PIP_EXTRA_INDEX_URL") or settings.get("extra-index-url", "")).split()
     urls = tuple(dict.fromkeys(filter(None, (named, *further))))
     if not urls:
         raise WeightsProblem("no package index is configured", f"name one in PIP_INDEX_URL, or {BY_HAND}")
-    certificates = environ.get("PIP_CERT") or said.get("cert")
-    return Configured(urls, environ.get("PIP_PROXY") or said.get("proxy"), certificates)
+    certificates = environ.get("PIP_CERT") or settings.get("cert")
+    return Configured(urls, environ.get("PIP_PROXY") or settings.get("proxy"), certificates)
 
 
 def shown(url: str) -> str:
@@ -234,27 +234,27 @@ def shown(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def client_for(found: Configured) -> httpx2.Client:
+def client_for(config: Configured) -> httpx2.Client:
     """Return connections to an index. The environment says which proxy is asked, as for pip. Raises
     `WeightsProblem`."""
     import httpx2
 
     try:
         verify = httpx2.create_ssl_context()
-        if found.certificates:
-            verify.load_verify_locations(found.certificates)
-        return httpx2.Client(proxy=found.proxy, verify=verify, timeout=ASK_SECONDS, follow_redirects=True)
+        if config.certificates:
+            verify.load_verify_locations(config.certificates)
+        return httpx2.Client(proxy=config.proxy, verify=verify, timeout=ASK_SECONDS, follow_redirects=True)
     except (ValueError, ImportError, httpx2.InvalidURL, OSError) as error:
         raise WeightsProblem(
             f"the package index cannot be reached: {error}", "check HTTPS_PROXY and PIP_CERT"
         ) from None
 
 
-def find_archive(row: Weights, found: Configured, client: httpx2.Client) -> Offered:
+def find_archive(row: Weights, config: Configured, client: httpx2.Client) -> Offered:
     """Return the file with the weights, by its hash. Raises `WeightsProblem`, which names every index that was
     asked."""
     tried: list[str] = []
-    for url in found.urls:
+    for url in config.urls:
         try:
             offered = list(_files(_page(f"{url.rstrip('/')}/{row.package}/", client)))
         except WeightsProblem as problem:
@@ -367,7 +367,7 @@ def _printed(command: list[str], environ: Mapping[str, str]) -> str:
 
 def _settings(listed: str) -> dict[str, str]:
     """Return the settings that `pip config list` prints: those for downloads win over those for everything."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     ranks: dict[str, int] = {}
     for line in listed.splitlines():
         key, _, value = line.partition("=")
@@ -375,5 +375,5 @@ def _settings(listed: str) -> dict[str, str]:
         rank = {"global": 1, "install": 2, "download": 3, ":env:": 4}.get(section, 0)
         with suppress(ValueError, SyntaxError):
             if rank and rank >= ranks.get(name, 0):
-                found[name], ranks[name] = str(literal_eval(value)), rank
-    return found
+                settings[name], ranks[name] = str(literal_eval(value)), rank
+    return settings

@@ -90,13 +90,13 @@ class Model(Struct, frozen=True):
 def known_weights(name: str) -> Weights:
     """Return the row of that name. Raises `WeightsProblem`, with the nearest one, for a name that is not in the
     table."""
-    found = next((weights for weights in TABLE if weights.name == name), None)
-    if found is None:
+    row = next((weights for weights in TABLE if weights.name == name), None)
+    if row is None:
         names = [weights.name for weights in TABLE]
         near = nearest(name, names)
         way = f"did you mean {near}?" if near else f"known are {', '.join(names)}"
         raise WeightsProblem(f"there is no embedded model `{name[:64]}`", f"{way}; --model gguf:PATH runs any file")
-    return found
+    return row
 
 
 def model_of(name: str, folder: Path) -> Model:
@@ -111,12 +111,12 @@ def model_of(name: str, folder: Path) -> Model:
 
 def model_in(path: Path) -> Model:
     """Return the model in a file of the user's. Raises `WeightsProblem` for one that the engine cannot load or use."""
-    found = read_gguf(path)
-    if not found.has_template:
+    gguf = read_gguf(path)
+    if not gguf.has_template:
         message = f"{path} has no chat template: it is a base model, which continues a text and answers nothing"
         raise WeightsProblem(message, "take a file of the same model that is tuned for instructions or chats")
     name = path.name.removesuffix(".gguf") or path.name
-    return Model(name, path, found.size, found.parameters, found.cache, found.context)
+    return Model(name, path, gguf.size, gguf.parameters, gguf.cache, gguf.context)
 
 
 def fault_of(row: Weights, path: Path, *, whole: bool = False) -> WeightsProblem | None:
@@ -130,10 +130,10 @@ def fault_of(row: Weights, path: Path, *, whole: bool = False) -> WeightsProblem
         return WeightsProblem(f"the model {row.name} is not here ({in_words(row.size)})", f"fetch it: {pull}")
     except OSError as error:
         return WeightsProblem(f"{path} cannot be read: {error.strerror or error}", f"fetch it again: {pull} --force")
-    if size == row.size and is_model and (not whole or (found := digest_of(path)) == row.digest):
+    if size == row.size and is_model and (not whole or (digest := digest_of(path)) == row.digest):
         return None
-    said = f"sha256 {found[:12]}…" if size == row.size and is_model else in_words(size)
-    message = f"{path} is not the file that was published ({said})"
+    detail = f"sha256 {digest[:12]}…" if size == row.size and is_model else in_words(size)
+    message = f"{path} is not the file that was published ({detail})"
     return WeightsProblem(message, f"fetch it again: {pull} --force")
 
 

@@ -54,8 +54,8 @@ def missing_part() -> str | None:
 
 def folder() -> Path | None:
     """Return where the wheel has put its files. The package is found without running it."""
-    found = find_spec(PACKAGE)
-    places = found.submodule_search_locations if found is not None else None
+    spec = find_spec(PACKAGE)
+    places = spec.submodule_search_locations if spec is not None else None
     return Path(next(iter(places))) if places else None
 
 
@@ -80,12 +80,12 @@ class LocalEmbedder(Struct):
         numbers = [tokens(text, self._words, MAX_TOKENS) for text in texts]
         # Texts of like length together: padding is computed too.
         order = sorted(range(len(numbers)), key=lambda at: len(numbers[at]))
-        found: dict[int, list[float]] = {}
+        by_position: dict[int, list[float]] = {}
         for start in range(0, len(order), AT_ONCE):
             some = order[start : start + AT_ONCE]
             vectors = encoder.encode([numbers[at] for at in some])
-            found |= {at: list(map(float, vector)) for at, vector in zip(some, vectors, strict=True)}
-        return [found[at] for at in range(len(texts))]
+            by_position |= {at: list(map(float, vector)) for at, vector in zip(some, vectors, strict=True)}
+        return [by_position[at] for at in range(len(texts))]
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:
@@ -114,12 +114,12 @@ CHARACTERS_PER_TOKEN = 64
 
 def tokens(text: str, vocabulary: Mapping[str, int], limit: int) -> list[int]:
     """Return the token numbers of ``text``."""
-    found = [vocabulary[CLS]]
+    ids = [vocabulary[CLS]]
     for word in _words(text[: limit * CHARACTERS_PER_TOKEN]):
-        found += _pieces(word, vocabulary)
-        if len(found) >= limit - 1:
+        ids += _pieces(word, vocabulary)
+        if len(ids) >= limit - 1:
             break
-    return [*found[: limit - 1], vocabulary[SEP]]
+    return [*ids[: limit - 1], vocabulary[SEP]]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -156,16 +156,16 @@ def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
     unknown = [vocabulary[UNKNOWN]]
     if len(word) > MAX_WORD:
         return unknown
-    found: list[int] = []
+    ids: list[int] = []
     start = 0
     while start < len(word):
         mark = "##" if start else ""
         end = next((at for at in range(len(word), start, -1) if mark + word[start:at] in vocabulary), None)
         if end is None:
             return unknown
-        found.append(vocabulary[mark + word[start:end]])
+        ids.append(vocabulary[mark + word[start:end]])
         start = end
-    return found
+    return ids
 
 
 EPSILON = 1e-12
@@ -226,16 +226,16 @@ class Encoder(Struct, frozen=True):
 
     def _linear(self, hidden: Array, name: str) -> Array:
         # As one large product: numpy multiplies a stack of matrices one by one.
-        found: Array = hidden.reshape(-1, hidden.shape[-1]) @ self.weights[f"{name}.weight"].T
-        found += self.weights[f"{name}.bias"]
-        return found.reshape(*hidden.shape[:-1], -1)
+        product: Array = hidden.reshape(-1, hidden.shape[-1]) @ self.weights[f"{name}.weight"].T
+        product += self.weights[f"{name}.bias"]
+        return product.reshape(*hidden.shape[:-1], -1)
 
     def _normal(self, hidden: Array, name: str) -> Array:
-        found: Array = hidden - hidden.mean(-1, keepdims=True)
-        found /= np.sqrt(np.einsum("...i,...i->...", found, found)[..., None] / found.shape[-1] + EPSILON)
-        found *= self.weights[f"{name}.weight"]
-        found += self.weights[f"{name}.bias"]
-        return found
+        scaled: Array = hidden - hidden.mean(-1, keepdims=True)
+        scaled /= np.sqrt(np.einsum("...i,...i->...", scaled, scaled)[..., None] / scaled.shape[-1] + EPSILON)
+        scaled *= self.weights[f"{name}.weight"]
+        scaled += self.weights[f"{name}.bias"]
+        return scaled
 
 
 def _gelu(hidden: Array) -> Array:
@@ -265,8 +265,8 @@ def _erf(value: Array) -> Array:
 def _unit(vectors: Array) -> Array:
     """Return vectors of length one; zero vectors stay unchanged."""
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
-    found: Array = (vectors / np.where(sizes > 0, sizes, 1)).astype(np.float32)
-    return found
+    units: Array = (vectors / np.where(sizes > 0, sizes, 1)).astype(np.float32)
+    return units
 
 
 Array = NDArray[np.float32]

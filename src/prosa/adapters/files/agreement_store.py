@@ -37,10 +37,12 @@ def load_agreement(environ: Mapping[str, str]) -> AgreementRecord | str:
     path."""
     path = agreement_path(environ)
     try:
-        found = parse_record(decode(path, read_bytes(path, path, MAX_RECORD_CHARACTERS)))
+        record = parse_record(decode(path, read_bytes(path, path, MAX_RECORD_CHARACTERS)))
     except FileProblem as problem:
         return "" if problem.kind == "missing" else f"{problem}, so the agreement counts as not accepted."
-    return found if isinstance(found, AgreementRecord) else f"{path} {found}, so the agreement counts as not accepted."
+    return (
+        record if isinstance(record, AgreementRecord) else f"{path} {record}, so the agreement counts as not accepted."
+    )
 
 
 def save_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
@@ -58,12 +60,12 @@ def check_agreement(environ: Mapping[str, str]) -> None:
 
     Passes with a stored record, or with a phrase in ``MARKDOWNLANG_AGREE``, which stores nothing.
     """
-    found = load_agreement(environ)
-    if isinstance(found, AgreementRecord) or index_of(environ.get(AGREEMENT_VARIABLE, "")) is not None:
+    record = load_agreement(environ)
+    if isinstance(record, AgreementRecord) or index_of(environ.get(AGREEMENT_VARIABLE, "")) is not None:
         return
     lines = ["The markdownlang agreement has not been accepted yet. It gates running markdownlang programs."]
-    if found:
-        lines.append(found)
+    if record:
+        lines.append(record)
     if environ.get(AGREEMENT_VARIABLE):
         lines.append(f"{AGREEMENT_VARIABLE} is set, but holds none of the {len(PHRASES)} phrases.")
     raise AgreementRequired("\n".join(lines), hint=HOW_TO_ACCEPT.format(command=COMMAND))

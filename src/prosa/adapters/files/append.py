@@ -103,8 +103,8 @@ class Below(Struct):
         """Return the present text above ours. Raises `OSError` and `FileProblem`."""
         with _opened(self.path) as stream:
             text = decode(self.path, self._read(stream))
-        found = self._place(text)
-        return text[: found.start] if found else text
+        span = self._place(text)
+        return text[: span.start] if span else text
 
     def _try(self) -> None:
         try:
@@ -194,12 +194,12 @@ class Below(Struct):
     def _read(self, stream: FileIO) -> bytes:
         """Return the whole file. Raises `FileProblem` for one that has grown too large."""
         stream.seek(0)
-        found = bytearray()
-        while len(found) <= self.max_size and (chunk := stream.read(self.max_size + 1 - len(found))):
-            found += chunk
-        if len(found) > self.max_size:
+        data = bytearray()
+        while len(data) <= self.max_size and (chunk := stream.read(self.max_size + 1 - len(data))):
+            data += chunk
+        if len(data) > self.max_size:
             raise FileProblem(self.path, "too-large", f"has more than {self.max_size:,} bytes")
-        return bytes(found)
+        return bytes(data)
 
     def _bytes(self, text: str) -> bytes:
         # A model's text may contain half of a surrogate pair, which no file can.
@@ -260,5 +260,5 @@ def _write(stream: FileIO, data: bytes, size: int) -> None:
         raise
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -103,13 +103,13 @@ class Build(Struct):
             self.kept.append(path)
             return False
         digest = hashlib.sha256(content).hexdigest()
-        found = _digest(self.out / path)
-        if found is not None and found != digest and found not in self._before.get(path, ()):
+        current = _digest(self.out / path)
+        if current is not None and current != digest and current not in self._before.get(path, ()):
             self.kept.append(path)
             return False
         self._now[path] = digest
-        self.same += found == digest
-        return found != digest
+        self.same += current == digest
+        return current != digest
 
     def compare(self, path: str, content: bytes) -> None:
         """Note a file that would be written in ``changes``, and write nothing."""
@@ -135,11 +135,11 @@ class Build(Struct):
             target = self.out / path
             if link_on_the_way(self.out, path):
                 continue
-            found = _digest(target)
-            if found in self._before[path]:
+            current = _digest(target)
+            if current in self._before[path]:
                 target.unlink()
                 self.removed += 1
-            elif found is not None and path not in self.kept:
+            elif current is not None and path not in self.kept:
                 self.kept.append(path)
             sweep(target.parent)
             _remove_empty(target.parent, self.out)
@@ -156,11 +156,11 @@ def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
 def _known(out: Path) -> dict[str, set[str]]:
     """Return the digests that the last build recorded, and those that builds noted since and did not live to record.
     Names that lead out of the folder are not believed. A power cut may leave an empty file of each."""
-    found: dict[str, set[str]] = {}
+    digests: dict[str, set[str]] = {}
     for name, digest in (*_recorded(out / RECORD), *_noted(out / JOURNAL)):
         if isinstance(name, str) and isinstance(digest, str) and _is_inside(name):
-            found.setdefault(name, {_EMPTY}).add(digest)
-    return found
+            digests.setdefault(name, {_EMPTY}).add(digest)
+    return digests
 
 
 def _recorded(path: Path) -> Iterable[tuple[object, object]]:

@@ -151,7 +151,7 @@ def _text(path: Path) -> str:
 
 def _object(text: str) -> dict[str, Value] | None:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

@@ -35,8 +35,8 @@ def resolve_revision(name: str, folder: Path) -> str | None:
     git."""
     if not name or name.startswith("-") or "\0" in name:
         return None
-    found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    return found.decode().strip() if found is not None else None
+    output = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return output.decode().strip() if output is not None else None
 
 
 def revision_of(folder: Path) -> tuple[str, bool]:
@@ -50,8 +50,8 @@ def revision_of(folder: Path) -> tuple[str, bool]:
 
 def top_of(folder: Path) -> Path | None:
     """Return the top folder of the repository around ``folder``."""
-    found = _git(folder, "rev-parse", "--show-toplevel")
-    return real_path(Path(os.fsdecode(found).strip("\n"))) if found is not None else None
+    output = _git(folder, "rev-parse", "--show-toplevel")
+    return real_path(Path(os.fsdecode(output).strip("\n"))) if output is not None else None
 
 
 def _git(folder: Path, *arguments: str, seconds: float = _SECONDS) -> bytes | None:
@@ -80,8 +80,8 @@ def _renames(folder: Path, head: str) -> tuple[Renamed, ...]:
     until = [f"^{older.decode().strip()}"] if older else []
     what = ("-z", "-M", "-l400", "--diff-filter=R", "--name-status", "--relative", "--format=%h", "--abbrev=7")
     quiet = ("--no-show-signature", "--no-ext-diff", "--no-textconv", "-O/dev/null")
-    found = _git(folder, "log", *quiet, *what, head, *until, "--", seconds=_RENAME_SECONDS)
-    return tuple(_renamed(os.fsdecode(found))) if found is not None else ()
+    output = _git(folder, "log", *quiet, *what, head, *until, "--", seconds=_RENAME_SECONDS)
+    return tuple(_renamed(os.fsdecode(output))) if output is not None else ()
 
 
 _STATUS = regex(r"\n?R\d+\Z")
@@ -139,20 +139,20 @@ class RevisionFiles(Struct, frozen=True):
 
     def digest(self, path: Path, limit: int) -> str:
         """Return the SHA-256 of its bytes. Raises `FileProblem`."""
-        found = self._bytes(path)
-        if len(found) > limit:
+        data = self._bytes(path)
+        if len(data) > limit:
             raise FileProblem(path, "too-large", f"has more than {limit:,} bytes")
-        return hashlib.sha256(found).hexdigest()
+        return hashlib.sha256(data).hexdigest()
 
     def _bytes(self, path: Path) -> bytes:
         if not self.inside_root(path):
             raise FileProblem(path, "outside-root", "lies outside the root")
-        found = self._blob(path)
-        if found is None:
+        data = self._blob(path)
+        if data is None:
             raise FileProblem(path, "missing", f"was not there at {self.commit[:12]}")
-        if len(found) > self.max_size:
+        if len(data) > self.max_size:
             raise FileProblem(path, "too-large", f"has more than {self.max_size:,} bytes")
-        return found
+        return data
 
     def _blob(self, path: Path) -> bytes | None:
         name = self.real(path).relative_to(self.top).as_posix()

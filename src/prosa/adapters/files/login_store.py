@@ -55,8 +55,8 @@ class LoginStore(Struct, frozen=True):
 
     def covering(self, url: str) -> Login | None:
         """Return the login for requests to a URL; the one with the longest resource where several cover it."""
-        found = [login for login in self.listed() if login.covers(url)]
-        return max(found, key=lambda login: (login.server == url, len(login.resource)), default=None)
+        logins = [login for login in self.listed() if login.covers(url)]
+        return max(logins, key=lambda login: (login.server == url, len(login.resource)), default=None)
 
     def put(self, login: Login) -> None:
         """Store a login in place of an earlier one at its server."""

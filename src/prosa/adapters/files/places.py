@@ -62,12 +62,12 @@ def home(environ: Mapping[str, str]) -> Path:
     there is none, and for a relative one, which would be another folder in every folder."""
     named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
     try:
-        found = Path(named) if named else Path.home()
+        path = Path(named) if named else Path.home()
     except RuntimeError:
         raise OSError("this user has no home folder; set HOME") from None
-    if not found.root:
-        raise OSError(f"the home folder is a relative path, {str(found)!r}; set HOME to an absolute one")
-    return found
+    if not path.root:
+        raise OSError(f"the home folder is a relative path, {str(path)!r}; set HOME to an absolute one")
+    return path
 
 
 def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = True) -> Path:
@@ -77,14 +77,14 @@ def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = 
     path.mkdir(mode=PRIVATE, exist_ok=True)
     if sys.platform == "win32":
         return path  # rights there are lists, inherited from the profile folder, which is private
-    found = path.stat()
-    if found.st_uid != os.geteuid():
+    status = path.stat()
+    if status.st_uid != os.geteuid():
         remedy = "remove it or " if again else ""
         raise UnsafePlace(f"{path} belongs to another user and is not used; {remedy}set {variable}")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         way = "remove it, it is made anew" if again else f"run: chmod 700 {path}"
         raise UnsafePlace(f"{path} may be written by others and is not used; {way}")
-    if stat.S_IMODE(found.st_mode) != PRIVATE:
+    if stat.S_IMODE(status.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
     return path
 

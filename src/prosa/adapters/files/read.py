@@ -79,10 +79,10 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         with self.held() if self.root is not None else nullcontext() as held:
             for path in paths:
                 try:
-                    found: SourceText | FileProblem = self.read(path) if held is None else self.read_in(held, path)
+                    outcome: SourceText | FileProblem = self.read(path) if held is None else self.read_in(held, path)
                 except FileProblem as problem:
-                    found = problem
-                yield found
+                    outcome = problem
+                yield outcome
 
     def read_undigested(self, path: Path) -> SourceText:
         """Return the text without a digest, for files that are neither written nor cached. Raises `FileProblem`."""
@@ -207,11 +207,11 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         """Return the stamp of a file that `read` would read; None for any other. Opens nothing."""
         real = self._real(path)
         try:
-            found = os.stat(real, follow_symlinks=False)
+            status = os.stat(real, follow_symlinks=False)
         except (OSError, ValueError):
             return None
-        wanted = stat.S_ISREG(found.st_mode) and found.st_size <= self.max_size and self._may_open(real)
-        return found if wanted else None
+        wanted = stat.S_ISREG(status.st_mode) and status.st_size <= self.max_size and self._may_open(real)
+        return status if wanted else None
 
     def digest(self, path: Path, limit: int) -> str:
         """Return the SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises
@@ -252,13 +252,13 @@ def link_on_the_way(folder: Path, path: str) -> Path | None:
 def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | None = None) -> bytes:
     """Return the bytes of a regular file. ``path`` is the name for messages; ``real`` is followed by no link, and below
     ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
-    with _opened(path, real, root) as (descriptor, found):
+    with _opened(path, real, root) as (descriptor, status):
         try:
-            data = _whole(descriptor, found.st_size, max_size)
+            data = _whole(descriptor, status.st_size, max_size)
         except OSError as error:
             raise _problem(path, error) from None
     if data is None:
-        raise _too_large(path, found.st_size, max_size)
+        raise _too_large(path, status.st_size, max_size)
     return data
 
 
@@ -267,10 +267,10 @@ def read_piece(
 ) -> tuple[os.stat_result, bytes]:
     """Return at most that many bytes of a regular file from an offset on, opened as by `read_bytes`, and the stamp of
     the opened file. Raises `FileProblem`."""
-    with _opened(path, real, root) as (descriptor, found):
+    with _opened(path, real, root) as (descriptor, status):
         try:
             os.lseek(descriptor, start, os.SEEK_SET)
-            return found, _up_to(descriptor, most)
+            return status, _up_to(descriptor, most)
         except OSError as error:
             raise _problem(path, error) from None
 
@@ -279,8 +279,8 @@ def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | No
     """Return the SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""
     seen = 0
-    with _opened(path, real, root) as (descriptor, found):
-        size = found.st_size
+    with _opened(path, real, root) as (descriptor, status):
+        size = status.st_size
         hashed = sha256(size=size)
         try:
             while size <= limit and seen <= limit and (chunk := os.read(descriptor, _CHUNK)):
@@ -303,9 +303,9 @@ def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[t
     except NotRegular as other:
         raise _not_regular(path, other.mode) from None
     try:
-        found = os.fstat(descriptor)
-        require_regular(found)
-        yield descriptor, found
+        status = os.fstat(descriptor)
+        require_regular(status)
+        yield descriptor, status
     except NotRegular as other:
         raise _not_regular(path, other.mode) from None
     finally:
@@ -416,12 +416,12 @@ def open_real(path: str) -> int:
     return os.open(path, READING)
 
 
-def require_regular(found: os.stat_result) -> None:
+def require_regular(status: os.stat_result) -> None:
     """Refuse folders, pipes, sockets and devices. Raises `NotRegular`."""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    if not stat.S_ISREG(found.st_mode):
-        raise NotRegular(found.st_mode)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegular(status.st_mode)
 
 
 def _in_chain(folder: str, parts: Sequence[str]) -> int:
@@ -475,9 +475,9 @@ class HeldFolder:
             self._folder = folder
         descriptor = _in_folder(self._descriptor, name)
         try:
-            found = os.fstat(descriptor)
-            require_regular(found)
-            return _whole(descriptor, found.st_size, max_size)
+            status = os.fstat(descriptor)
+            require_regular(status)
+            return _whole(descriptor, status.st_size, max_size)
         finally:
             os.close(descriptor)
 

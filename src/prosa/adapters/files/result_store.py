@@ -59,9 +59,9 @@ class ResultStore(Struct):
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the existing rows."""
-        found: dict[str, str] = {}
-        self._safely(lambda store: self._fetch(store, [key for key in keys if _is_key(key)], found))
-        return found
+        texts: dict[str, str] = {}
+        self._safely(lambda store: self._fetch(store, [key for key in keys if _is_key(key)], texts))
+        return texts
 
     def put(self, rows: Mapping[str, str]) -> None:
         """Keep rows. That they cannot be kept is no error."""
@@ -70,9 +70,9 @@ class ResultStore(Struct):
 
     def digests(self, stamps: Mapping[str, tuple[int, int, int, int]]) -> Mapping[str, str]:
         """Return the digests of the files that look as they did when they were hashed, by path."""
-        found: dict[str, str] = {}
-        self._safely(lambda store: self._compare(store, stamps, found))
-        return found
+        by_path: dict[str, str] = {}
+        self._safely(lambda store: self._compare(store, stamps, by_path))
+        return by_path
 
     def remember(self, digests: Mapping[str, tuple[tuple[int, int, int, int], str]]) -> None:
         """Keep the digests of files with their stamps."""
@@ -80,7 +80,7 @@ class ResultStore(Struct):
             self._safely(lambda store: self._keep_stamps(store, kept))
 
     def _compare(
-        self, store: sqlite3.Connection, stamps: Mapping[str, tuple[int, int, int, int]], found: dict[str, str]
+        self, store: sqlite3.Connection, stamps: Mapping[str, tuple[int, int, int, int]], by_path: dict[str, str]
     ) -> None:
         paths = [path for path in stamps if _is_key(path)]
         for start in range(0, len(paths), _MOST_KEYS):
@@ -88,7 +88,7 @@ class ResultStore(Struct):
             marks = ",".join("?" * len(some))
             question = f"SELECT * FROM stamp WHERE path IN ({marks})"  # noqa: S608 - only question marks
             rows = store.execute(question, some)
-            found.update((path, digest) for path, *stamp, digest in rows if tuple(stamp) == _columns(stamps[path]))
+            by_path.update((path, digest) for path, *stamp, digest in rows if tuple(stamp) == _columns(stamps[path]))
 
     def _keep_stamps(self, store: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
         with store:
@@ -97,14 +97,14 @@ class ResultStore(Struct):
                 store.execute("DELETE FROM stamp")  # those of files that are still there come back at the next check
             store.executemany("INSERT OR REPLACE INTO stamp VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def _fetch(self, store: sqlite3.Connection, keys: Sequence[str], found: dict[str, str]) -> None:
+    def _fetch(self, store: sqlite3.Connection, keys: Sequence[str], texts: dict[str, str]) -> None:
         old: list[str] = []
         for start in range(0, len(keys), _MOST_KEYS):
             some = keys[start : start + _MOST_KEYS]
             marks = ",".join("?" * len(some))
             question = f"SELECT key, text, used FROM row WHERE key IN ({marks})"  # noqa: S608 - only question marks
             for key, text, used in store.execute(question, some):
-                found[key] = text
+                texts[key] = text
                 if used < self.day:
                     old.append(key)
         if old:

@@ -53,11 +53,11 @@ def scan(
             problems.append(listing)
             continue
         folder = _below(top, listing.folder)
-        found = stamps.setdefault(folder, {})
-        count -= len(found)
-        _look(listing, found, problems)
-        links += (folder + name for link in listing.links if (name := os.path.basename(link)) in found)
-        count += len(found)
+        by_name = stamps.setdefault(folder, {})
+        count -= len(by_name)
+        _look(listing, by_name, problems)
+        links += (folder + name for link in listing.links if (name := os.path.basename(link)) in by_name)
+        count += len(by_name)
         if count > most:
             raise FileProblem(root, "too-large", f"holds more than {most:,} documents")
     named = (lambda path: hint(files.real(path))) if hint is not None else None
@@ -71,7 +71,7 @@ def _below(top: str, folder: str) -> str:
     return os.path.join(folder, "")[len(top) :].replace(os.sep, "/")
 
 
-def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProblem]) -> None:
+def _look(listed: Listing, by_name: dict[str, StampTuple], problems: list[FileProblem]) -> None:
     """Add the stamps of the documents of a folder. Windows reports less about an entry than about a file."""
     is_text = _is_text(listed.folder)
     for entry in listed.entries:
@@ -84,13 +84,13 @@ def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProb
         except OSError as error:
             problems += _unreadable(entry.path, error)
         else:
-            found[name] = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+            by_name[name] = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
     for link in listed.links:
         stamp = stamp_of(Path(link))
         if isinstance(stamp, FileProblem):
             problems.append(stamp)
         elif stamp is not None:
-            found[os.path.basename(link)] = stamp
+            by_name[os.path.basename(link)] = stamp
 
 
 _TELLS_ALL = sys.platform != "win32"
@@ -101,12 +101,12 @@ def stamp_of(path: Path) -> Stamp | FileProblem | None:
     if not _is_text(os.fspath(path)):
         return _no_text(os.fspath(path))
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except ValueError:
         return None
     except OSError as error:
         return next(iter(_unreadable(os.fspath(path), error)), None)
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def _is_text(name: str) -> bool:

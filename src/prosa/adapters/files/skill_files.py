@@ -55,13 +55,13 @@ def skill_files(folder: Path) -> tuple[str, ...]:
     """Return the paths of the files below a folder, as `/` paths in order, without the `SKILL.md` itself: as far as
     there are not too many."""
     root = real_path(folder)
-    found: list[str] = []
+    paths: list[str] = []
     for path in _walk(root):
-        if len(found) >= MAX_FILES:
+        if len(paths) >= MAX_FILES:
             break
         if path.lower() != SKILL_FILE.lower():
-            found.append(path)
-    return tuple(sorted(found))
+            paths.append(path)
+    return tuple(sorted(paths))
 
 
 def heads(folder: Path, files: Iterable[str], most: int = 65_536) -> Iterator[tuple[str, str]]:
@@ -96,8 +96,8 @@ def _walk(root: Path) -> Iterator[str]:
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return sorted((entry for entry in found if _is_shown(entry.name)), key=lambda entry: entry.name)
+        with os.scandir(folder) as entries:
+            return sorted((entry for entry in entries if _is_shown(entry.name)), key=lambda entry: entry.name)
     except OSError:
         return []
 

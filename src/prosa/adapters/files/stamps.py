@@ -35,12 +35,12 @@ class FileStamps(Struct, frozen=True):
 
     def __call__(self, path: Path) -> Stamp | None:
         """Return the stamp of a document that can be read."""
-        found = self.files.look(path)
-        if found is None:
+        status = self.files.look(path)
+        if status is None:
             return None
         if self.apart and self.files.real(path) in self.apart:
             return None
-        stamp = Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
         return stamp if self.tells(stamp, self.at_ns) else None
 
     def tells(self, stamp: StampTuple, at_ns: int) -> bool:
@@ -118,5 +118,5 @@ def _stamps(folder: str, above: int | None = None) -> Iterator[str]:
 _OPENS_FOLDERS = os.scandir in os.supports_fd and os.open in os.supports_dir_fd
 
 
-def _stamp(name: str, found: os.stat_result) -> str:
-    return f"{name}:{found.st_size}:{found.st_mtime_ns}"
+def _stamp(name: str, status: os.stat_result) -> str:
+    return f"{name}:{status.st_size}:{status.st_mtime_ns}"

@@ -68,9 +68,9 @@ class TrustStore(Struct, frozen=True):
     def add(self, path: Path) -> tuple[Trusted, ...]:
         """Trust a document, or every document below a folder, in its present state, and return them. Raises
         `FileProblem`."""
-        found = _documents(path)
-        self._change(lambda known: {**known, **{str(trusted.path): trusted.digest for trusted in found}})
-        return found
+        trusteds = _documents(path)
+        self._change(lambda known: {**known, **{str(trusted.path): trusted.digest for trusted in trusteds}})
+        return trusteds
 
     def renew(self, path: Path, digest: str) -> None:
         """Trusts the document with another content, which the caller wrote itself."""
@@ -117,11 +117,11 @@ def require_own(path: Path, *, secret: bool = False) -> None:
     """Raise `RunError` for a file of another user, or one that others may write, or with ``secret`` read."""
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
-    found = path.stat()
-    if found.st_uid not in (os.geteuid(), 0):
+    status = path.stat()
+    if status.st_uid not in (os.geteuid(), 0):
         raise RunError(f"{path} belongs to another user and is not used")
     others = stat.S_IRWXG | stat.S_IRWXO if secret else stat.S_IWGRP | stat.S_IWOTH
-    if found.st_mode & others:
+    if status.st_mode & others:
         what = "read" if secret else "written"
         raise RunError(f"{path} may be {what} by others and is not used", hint=f"run: chmod 600 {path}")
 
@@ -134,10 +134,10 @@ def _entries(text: str, path: Path) -> Mapping[str, str]:
         value = parse_json(text)
     except JsonError:
         value = None
-    found = value.get("documents") if isinstance(value, dict) else None
-    if not is_mapping_of_texts(found):
+    documents = value.get("documents") if isinstance(value, dict) else None
+    if not is_mapping_of_texts(documents):
         raise RunError(f"{path} is not a record of trusted documents", hint=_ANEW)
-    return found
+    return documents
 
 
 def _documents(path: Path) -> tuple[Trusted, ...]:
@@ -145,8 +145,8 @@ def _documents(path: Path) -> tuple[Trusted, ...]:
         return (_trusted(path),)
     from prosa.adapters.files.walk import documents_in
 
-    found: Iterable[Path | FileProblem] = documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(path))
-    paths = [document for document in found if isinstance(document, Path)]
+    documents: Iterable[Path | FileProblem] = documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(path))
+    paths = [document for document in documents if isinstance(document, Path)]
     if len(paths) > MAX_DOCUMENTS:
         raise RunError(f"{path} has more than {MAX_DOCUMENTS:,} documents", hint="name the folders in it")
     return tuple(map(_trusted, paths))
@@ -178,10 +178,10 @@ def stored_keys(config_dir: Path) -> Mapping[str, str]:
     import tomllib  # only for the few who keep keys in a file
 
     try:
-        found = tomllib.loads(text.removeprefix("\ufeff"))
+        keys = tomllib.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise RunError(f"{path} is not valid TOML", hint=_KEY_LINE) from None
-    for name, key in found.items():
+    for name, key in keys.items():
         if not (name.isascii() and name.isidentifier()) or not isinstance(key, str):
             raise RunError(f"{path}: `{name[:64]}` is not a variable with a key", hint=_KEY_LINE)
-    return found
+    return keys

@@ -136,8 +136,8 @@ class Listing(Struct, frozen=True):
 def _entries_of(folder: str) -> list[os.DirEntry[str]] | OSError:
     """Return what is in a folder, or why it cannot be listed."""
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError as error:
         return error
 
@@ -181,11 +181,11 @@ def documents_in(
     """Return the files named and the documents of the folders named, each once; a folder that cannot be listed as its
     path, so that reading it says why. A file that is named is taken whatever git ignores."""
     walk = Walk(suffixes, files, gitignore, None, agents, skipped, walked=walked)
-    found: dict[Path, None] = {}
+    documents: dict[Path, None] = {}
     for path in paths:
         inside = walk.documents(path) if path.is_dir() else (path,)
-        found |= dict.fromkeys(path.path if isinstance(path, FileProblem) else path for path in inside)
-    return list(found)
+        documents |= dict.fromkeys(path.path if isinstance(path, FileProblem) else path for path in inside)
+    return list(documents)
 
 
 def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
@@ -267,10 +267,10 @@ class _Walking(Struct):
     def is_environment(self, entries: list[os.DirEntry[str]] | OSError, current: _Folder) -> bool:
         """Return whether a subfolder that was listed is a Python environment, and note it as skipped."""
         if isinstance(entries, OSError):
-            found = _is_environment(current.path)
+            has_marker = _is_environment(current.path)
         else:
-            found = ENVIRONMENT_FILE in [entry.name for entry in entries]
-        if not found or os.path.basename(current.path).startswith("."):
+            has_marker = ENVIRONMENT_FILE in [entry.name for entry in entries]
+        if not has_marker or os.path.basename(current.path).startswith("."):
             return False
         self.passed.append((current.number, current.path))
         return True
@@ -310,8 +310,8 @@ class _Walking(Struct):
             if not waiting:
                 return False
             self.probed += 1
-            with suppress(OSError), os.scandir(waiting.popleft()) as found:
-                entries = sorted(found, key=_name_of)
+            with suppress(OSError), os.scandir(waiting.popleft()) as listing:
+                entries = sorted(listing, key=_name_of)
                 if any(entry.name.lower() == _SKILL and entry.is_file(follow_symlinks=False) for entry in entries):
                     return True
                 folders = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -408,18 +408,18 @@ def ignored_in(folder: str) -> Ignored:
     """Return what holds in ``folder``, a real path: the patterns of its work tree down to it."""
     top = _work_tree(folder)
     start = top or folder
-    found, below, folds = Ignored("", ()), start.rstrip(os.sep), False
+    ignored, below, folds = Ignored("", ()), start.rstrip(os.sep), False
     if top is not None:
         store = _git_folder(top)
         excludes, folds = _settings(top, store)
-        found = Ignored(below, _read(excludes, folds=folds), found)
-        found = Ignored(below, _read(os.path.join(store, "info", "exclude"), folds=folds), found)
-    found = Ignored(below, _read(os.path.join(start, IGNORE_FILE), follow=False, folds=folds), found, folds)
+        ignored = Ignored(below, _read(excludes, folds=folds), ignored)
+        ignored = Ignored(below, _read(os.path.join(store, "info", "exclude"), folds=folds), ignored)
+    ignored = Ignored(below, _read(os.path.join(start, IGNORE_FILE), follow=False, folds=folds), ignored, folds)
     inner = folder[len(start) :].strip(os.sep)
     for part in inner.split(os.sep) if inner else ():
         start = os.path.join(start, part)
-        found = found.inside(start)
-    return found
+        ignored = ignored.inside(start)
+    return ignored
 
 
 def _work_tree(folder: str) -> str | None:
@@ -451,11 +451,11 @@ def _settings(top: str, store: str) -> tuple[str, bool]:
     named, folds = os.path.join(config, "ignore"), False
     for place in (os.path.join(config, "config"), os.path.join(home, ".gitconfig"), os.path.join(store, "config")):
         for line in _core_in(_text(place)):
-            if found := _EXCLUDES.match(line):
-                value = re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+            if match := _EXCLUDES.match(line):
+                value = re.sub(r"\\(.)", r"\1", match[1]) if match[1] is not None else match[2].strip()
                 named = os.path.join(top, os.path.expanduser(value))
-            elif found := _FOLDS.match(line):
-                folds = found[1] is None or found[1].lower() not in _NO
+            elif match := _FOLDS.match(line):
+                folds = match[1] is None or match[1].lower() not in _NO
     return named, folds
 
 

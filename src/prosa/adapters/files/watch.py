@@ -53,7 +53,7 @@ def changes(
         watch = import_module("watchfiles").watch
     except ImportError:
         raise NoWatcher("the library `watchfiles` is not installed") from None
-    found = watch(
+    batches = watch(
         *folders,
         watch_filter=lambda _, path: INSIDE_GIT not in path and matters(path),
         step=step,
@@ -64,12 +64,12 @@ def changes(
         raise_interrupt=stop is None,
         ignore_permission_denied=True,
     )
-    return _paths(found)
+    return _paths(batches)
 
 
-def _paths(found: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[str]]:
+def _paths(batches: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[str]]:
     try:
-        for batch in found:
+        for batch in batches:
             yield frozenset(path for _, path in batch)
     except OSError as error:
         raise NoWatcher(f"the system does not report changes: {error.strerror or error}") from None
@@ -94,9 +94,9 @@ class Watcher:
         """Return the real paths that changed since the last call; None if they are unknown: until the system watches,
         once after that, after too many changes, and if nothing can be watched."""
         with self._lock:
-            found = self._changed
+            changed = self._changed
             self._changed = set() if self._is_watching and not self.failure else None
-        return None if found is None else frozenset(found)
+        return None if changed is None else frozenset(changed)
 
     def put_back(self, paths: Collection[str] | None) -> None:
         """Give changes back that were taken and could not be dealt with; None for all there may be."""
@@ -119,19 +119,19 @@ class Watcher:
 
     def _gather(self) -> None:
         try:
-            for found in changes([self.folder], lambda _: True, stop=self._stop):
+            for paths in changes([self.folder], lambda _: True, stop=self._stop):
                 self._is_watching = True
-                if found:
-                    self._keep(found)
+                if paths:
+                    self._keep(paths)
         except NoWatcher as error:
             self._fail(str(error))
         except Exception as error:
             self._fail(f"{type(error).__name__}: {error}")
 
-    def _keep(self, found: frozenset[str]) -> None:
+    def _keep(self, paths: frozenset[str]) -> None:
         with self._lock:
             if self._changed is not None:
-                self._changed |= found
+                self._changed |= paths
                 if len(self._changed) > MOST:
                     self._changed = None
         if self._on_change is not None:

@@ -65,11 +65,11 @@ def replace_with(
     """Return the same with content that comes in pieces, and need not fit into memory. Return its SHA-256 in hex."""
     target = real_path(path)
     before = _existing(path, target)
-    found = sha256(size=MUCH)
+    hasher = sha256(size=MUCH)
     with temporary_beside(target, 0o600 if private or before else 0o666) as temporary:
         with naming(path):
             for piece in pieces:
-                found.update(piece)
+                hasher.update(piece)
                 _write_all(temporary.descriptor, piece)
             if before is not None:
                 _keep(temporary.descriptor, before)
@@ -80,7 +80,7 @@ def replace_with(
         temporary.move_to(target)
     if durable:
         _sync_folder(target.parent)
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 @contextlib.contextmanager
@@ -166,16 +166,16 @@ def write_output(path: Path, text: str) -> None:
 def _existing(path: Path, target: Path) -> os.stat_result | None:
     """Return the present file, None if there is none. Refuses files that cannot be replaced."""
     try:
-        found = target.stat()
+        status = target.stat()
     except FileNotFoundError:
         return None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "is write-protected", str(path))
-    return found
+    return status
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -199,12 +199,12 @@ def _digest(target: Path) -> str:
     """Return the digest of the bytes that are there now; empty for no file."""
     try:
         with target.open("rb") as stream:
-            found = sha256(size=os.fstat(stream.fileno()).st_size)
+            hasher = sha256(size=os.fstat(stream.fileno()).st_size)
             while chunk := stream.read(_CHUNK):
-                found.update(chunk)
+                hasher.update(chunk)
     except FileNotFoundError:
         return ""
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -331,12 +331,12 @@ def _remove_dead(path: Path) -> None:
     """Remove a file of this user that no process holds. Raises `OSError` for one that is held."""
     descriptor = os.open(path, _LOOK)
     try:
-        found = os.fstat(descriptor)
-        own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-        if not stat.S_ISREG(found.st_mode) or not own:
+        status = os.fstat(descriptor)
+        own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+        if not stat.S_ISREG(status.st_mode) or not own:
             return
         try_lock(descriptor)
-        if sys.platform != "win32" and os.path.samestat(path.lstat(), found):
+        if sys.platform != "win32" and os.path.samestat(path.lstat(), status):
             path.unlink()
     finally:
         os.close(descriptor)

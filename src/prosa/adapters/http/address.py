@@ -18,11 +18,11 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 def checked_address(host: str, port: int, *, allow_private: bool) -> str:
     """Return the first address of a host that may be asked. Raises `HttpProblem`."""
-    found = _addresses(host, port)
-    for address in found:
+    addresses = _addresses(host, port)
+    for address in addresses:
         if allow_private or is_public(address):
             return str(address)
-    message = f"{host} is at {found[0]}, a private or loopback address, and requests there are refused"
+    message = f"{host} is at {addresses[0]}, a private or loopback address, and requests there are refused"
     raise HttpProblem(message, "if the site is yours, add --allow-private")
 
 
@@ -54,8 +54,8 @@ def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
     except ValueError:
         pass
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise HttpProblem(f"{host} cannot be found: its name does not resolve") from None
     # A scope (`%eth0`) stands only behind link-local addresses, which are judged without it.
-    return list(dict.fromkeys(ip_address(str(info[4][0]).partition("%")[0]) for info in found))
+    return list(dict.fromkeys(ip_address(str(info[4][0]).partition("%")[0]) for info in entries))

@@ -161,13 +161,13 @@ class Exchange:
 
 def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
     """Return why the connection failed, with the port, and the message of the system."""
-    place, said = f"{origin.host} at port {origin.port}", str(error)
-    if "CERTIFICATE" in said:
+    place, text = f"{origin.host} at port {origin.port}", str(error)
+    if "CERTIFICATE" in text:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check its certificate")
-    if any(phrase in said for phrase in _NO_TLS):
+    if any(phrase in text for phrase in _NO_TLS):
         hint = f"if the site is without TLS, ask http://{str(origin).partition('://')[2]}"
         return HttpProblem(f"{place} does not speak TLS, as https:// demands", hint)
-    if "SSL" in said:
+    if "SSL" in text:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check that it speaks TLS 1.2 or later")
     words = next((cause.strerror for cause in causes_of(error) if isinstance(cause, OSError) and cause.strerror), "")
     reason = f": {words[:1].lower()}{words[1:]}" if words else ""
@@ -214,5 +214,5 @@ def _of_get(request: Request) -> dict[str, str]:
 
 def _pause(attempt: int, retry_after: str) -> float:
     """Return seconds before the next attempt: the site's delay, else half a second doubled each time."""
-    said = retry_after.strip()
-    return float(said[:9]) if said.isascii() and said.isdigit() else 0.5 * 2 ** (attempt - 1)
+    delay = retry_after.strip()
+    return float(delay[:9]) if delay.isascii() and delay.isdigit() else 0.5 * 2 ** (attempt - 1)

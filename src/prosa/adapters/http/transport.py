@@ -171,9 +171,9 @@ class _WatchedStream(httpcore2.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         room = self._watch.room(max_bytes)
-        found = self._inner.read(room, self._watch.left(timeout, httpcore2.ReadTimeout))
-        self._watch.count(len(found))
-        return found
+        data = self._inner.read(room, self._watch.left(timeout, httpcore2.ReadTimeout))
+        self._watch.count(len(data))
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         view = memoryview(buffer)

@@ -66,17 +66,19 @@ class Callback:
         parts = urlsplit(line[1]) if len(line) == 3 and line[0] == "GET" else None
         if parts is None or parts.path != PATH:
             return "404 Not Found", "There is nothing here."
-        found = {name: values[0] for name, values in parse_qs(parts.query).items() if len(values) == 1}
-        if not self.state or not secrets.compare_digest(found.get("state", "").encode(), self.state.encode()):
+        parameters = {name: values[0] for name, values in parse_qs(parts.query).items() if len(values) == 1}
+        if not self.state or not secrets.compare_digest(parameters.get("state", "").encode(), self.state.encode()):
             return "400 Bad Request", "This is not the answer to the login that was started here."
         if self._result.done():
             return "400 Bad Request", "This login has had its answer."
-        if error := found.get("error"):
-            about = found.get("error_description", "")
+        if error := parameters.get("error"):
+            about = parameters.get("error_description", "")
             self._result.set_exception(LoginError(f"the login was refused: {error}{about and f' ({about})'}"))
             return "200 OK", "The login was refused. You can close this page."
         self._result.set_result(
-            AuthorizationCodeResult(code=found.get("code", ""), state=found["state"], iss=found.get("iss"))
+            AuthorizationCodeResult(
+                code=parameters.get("code", ""), state=parameters["state"], iss=parameters.get("iss")
+            )
         )
         return "200 OK", "You can close this page and return to the terminal."
 

@@ -259,15 +259,15 @@ class _Flow(OAuthClientProvider):
         response = await self._transport.handle_async_request(
             httpx2.Request("POST", endpoint, data=form, headers=headers)
         )
-        found = _object(response)
-        device, code, place = found.get("device_code"), found.get("user_code"), found.get("verification_uri")
+        body = _object(response)
+        device, code, place = body.get("device_code"), body.get("user_code"), body.get("verification_uri")
         if response.status_code != 200 or not (isinstance(device, str) and isinstance(code, str)):
             raise LoginError(f"{self._issuer} gave no code: {self._transport.words(response)}")
         if not isinstance(place, str) or not _keeps_secrets(place):
             raise LoginError(f"{self._issuer} names no safe address to enter the code at")
         await self._user.visit(place, code)
-        seconds = _number(found.get("expires_in"), self.wanted.seconds)
-        poll = _Poll(time.monotonic() + seconds, max(LEAST_INTERVAL, _number(found.get("interval"), 5.0)))
+        seconds = _number(body.get("expires_in"), self.wanted.seconds)
+        poll = _Poll(time.monotonic() + seconds, max(LEAST_INTERVAL, _number(body.get("interval"), 5.0)))
         form, headers = self.context.prepare_token_auth(
             {"grant_type": DEVICE_GRANT, "device_code": device, **common}, {}
         )
@@ -337,8 +337,8 @@ class _Flow(OAuthClientProvider):
         except OAuthFlowError as error:
             raise LoginError(f"the login at {self._origin} failed: {self._transport.hide(str(error))}") from None
         except (ValueError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-            said = self._transport.hide(str(error).partition("\n")[0])
-            raise LoginError(f"the login at {self._origin} failed, for an answer cannot be read: {said}") from None
+            reason = self._transport.hide(str(error).partition("\n")[0])
+            raise LoginError(f"the login at {self._origin} failed, for an answer cannot be read: {reason}") from None
 
     def _no_login(self, status: int) -> LoginError:
         if status in (404, 405):
@@ -346,10 +346,12 @@ class _Flow(OAuthClientProvider):
         return LoginError(f"{self.wanted.server} asks for no login: it answered with status {status}")
 
     def _not_accepted(self, response: httpx2.Response) -> LoginError:
-        said = self._transport.hide(response.headers.get("www-authenticate", ""))
+        challenge = self._transport.hide(response.headers.get("www-authenticate", ""))
         status = response.status_code
         hint = "name the scopes that it wants with --scope" if status == 403 else ""
-        return LoginError(f"{self.wanted.server} did not accept the token it led to: status {status} {said}", hint=hint)
+        return LoginError(
+            f"{self.wanted.server} did not accept the token it led to: status {status} {challenge}", hint=hint
+        )
 
     def _login(self) -> Login:
         context, tokens = self.context, self.context.current_tokens
@@ -435,20 +437,20 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     def _watch(self, response: httpx2.Response) -> None:
         """Note secrets and the endpoint that the library does not know, and refuse redirects."""
-        found = _object(response)
-        self._note(found)
-        device = found.get("device_authorization_endpoint")
-        if isinstance(found.get("token_endpoint"), str):
+        body = _object(response)
+        self._note(body)
+        device = body.get("device_authorization_endpoint")
+        if isinstance(body.get("token_endpoint"), str):
             self.device_endpoint = device if isinstance(device, str) else None
-            methods = found.get("token_endpoint_auth_methods_supported")
+            methods = body.get("token_endpoint_auth_methods_supported")
             public = not isinstance(methods, list) or PUBLIC in methods
             self._flow.context.client_metadata.token_endpoint_auth_method = PUBLIC if public else None
         if response.status_code in MOVED:
             self._refuse_redirect(response)
         elif response.status_code == 401 and self._flow.wanted.scope is not None:
             # The library takes the first scope of a challenge, before that of any metadata.
-            said = response.headers.get("www-authenticate", "")[: _LENGTH * 10]
-            rest = said.partition(" ")[2]
+            challenge = response.headers.get("www-authenticate", "")[: _LENGTH * 10]
+            rest = challenge.partition(" ")[2]
             response.headers["www-authenticate"] = f'Bearer scope="{self._flow.wanted.scope}"' + (rest and f", {rest}")
 
     def _refuse_redirect(self, response: httpx2.Response) -> None:
@@ -478,8 +480,8 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     def words(self, response: httpx2.Response) -> str:
         """Return what an answer says of an error."""
-        found = _object(response)
-        return self.hide(f"status {response.status_code} {found.get('error', '')} {found.get('error_description', '')}")
+        body = _object(response)
+        return self.hide(f"status {response.status_code} {body.get('error', '')} {body.get('error_description', '')}")
 
 
 def _house(request: httpx2.Request, body: bytes) -> Request:
@@ -510,10 +512,10 @@ def _response(answer: Answer, request: httpx2.Request) -> httpx2.Response:
 def _object(response: httpx2.Response) -> Mapping[str, Value]:
     """Return the JSON object of an answer; empty for any other."""
     try:
-        found = parse_json(response.content.decode("utf-8-sig"))
+        body = parse_json(response.content.decode("utf-8-sig"))
     except (UnicodeDecodeError, JsonError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _number(value: Value, default: float) -> float:

@@ -142,8 +142,8 @@ class Server:
 
     async def _skills(self, client: Client, tools: list[ServerTool]) -> list[ServerTool]:
         """Return the tools for the skills that the server gives."""
-        self._calls.skills = found = await served_skills(client, self.name, self._notice)
-        return found.tools(frozenset(tool.name for tool in tools)) if found is not None else []
+        self._calls.skills = skills = await served_skills(client, self.name, self._notice)
+        return skills.tools(frozenset(tool.name for tool in tools)) if skills is not None else []
 
     def _started(self, tools: list[ServerTool]) -> None:
         if not self.ready.done():

@@ -178,7 +178,7 @@ async def served_skills(client: Client, server: str, notice: Callable[[str], Non
     capabilities = client.server_capabilities
     if EXTENSION not in (capabilities.extensions or {}):
         return None
-    found: dict[str, _Skill] = {}
+    skills: dict[str, _Skill] = {}
     cursor: str | None = None
     for _ in range(MOST_PAGES):
         try:
@@ -187,23 +187,23 @@ async def served_skills(client: Client, server: str, notice: Callable[[str], Non
             notice(f"MCP server '{server}': its skills cannot be listed: {problem}")
             break
         for skill in page.skills:
-            _add(found, skill, server, notice)
-        if not page.next_cursor or page.next_cursor == cursor or len(found) >= MOST_SKILLS:
+            _add(skills, skill, server, notice)
+        if not page.next_cursor or page.next_cursor == cursor or len(skills) >= MOST_SKILLS:
             break
         cursor = page.next_cursor
-    return ServedSkills(server, found)
+    return ServedSkills(server, skills)
 
 
-def _add(found: dict[str, _Skill], value: Mapping[str, Value], server: str, notice: Callable[[str], None]) -> None:
+def _add(skills: dict[str, _Skill], value: Mapping[str, Value], server: str, notice: Callable[[str], None]) -> None:
     skill = _read(value)
     if isinstance(skill, str):
         notice(f"MCP server '{server}': a skill is left out: {skill}")
-    elif len(found) >= MOST_SKILLS:
+    elif len(skills) >= MOST_SKILLS:
         notice(f"MCP server '{server}' has more than {MOST_SKILLS} skills; the others are left out")
-    elif skill.frontmatter["name"] in found:
+    elif skill.frontmatter["name"] in skills:
         notice(f"MCP server '{server}': a second skill is named {skill.frontmatter['name']!r}, and is left out")
     else:
-        found[skill.frontmatter["name"]] = skill
+        skills[skill.frontmatter["name"]] = skill
 
 
 def _read(value: Mapping[str, Value]) -> _Skill | str:

@@ -178,7 +178,7 @@ def _repaired(line: bytes) -> types.JSONRPCMessage | None:
 def _broken(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
     """Return the error for the call whose answer a line starts, if the line is not JSON: no other answer will come."""
     ends = b"".join(_ends([line]))
-    named = {int(found) for found in _ID.findall(ends)} & pending
+    named = {int(digits) for digits in _ID.findall(ends)} & pending
     if len(named) != 1 or b'"jsonrpc"' not in ends or not line.lstrip().startswith(b"{") or _is_json(line):
         return []
     return _refusals(ends, pending, NOT_JSON)
@@ -193,7 +193,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _refusals(line: bytes, pending: set[int], why: str) -> list[types.JSONRPCMessage]:
-    named = {int(found) for found in _ID.findall(line)} & pending
+    named = {int(digits) for digits in _ID.findall(line)} & pending
     waiting = named if len(named) == 1 else set(pending)
     pending.difference_update(waiting)
     return [_error(request, why) for request in sorted(waiting)]
@@ -385,12 +385,12 @@ def runnable(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     import shutil
 
     name, *arguments = command
-    found = shutil.which(name, path=env.get("PATH") or None) or name
-    if found.lower().endswith(_SCRIPTS):
+    program = shutil.which(name, path=env.get("PATH") or None) or name
+    if program.lower().endswith(_SCRIPTS):
         bad = next((argument for argument in arguments if _MEANS_SOMETHING & set(argument)), None)
         if bad is not None:
             raise OSError(f"{name} {SCRIPTS} {bad!r}")
-    return (found, *arguments)
+    return (program, *arguments)
 
 
 async def _within(seconds: float, condition: Callable[[], bool]) -> bool:
@@ -430,14 +430,14 @@ _PROC = Path("/proc")
 def descendants(pid: int) -> dict[int, str]:
     """Return every process that descends from `pid`, with its start time in clock ticks. Empty without `/proc`."""
     parents = {child: facts for child, facts in _processes().items() if child != pid}
-    found: dict[int, str] = {}
+    by_pid: dict[int, str] = {}
     waiting = [pid]
     while waiting:
         parent = waiting.pop()
-        children = {child: born for child, (above, born) in parents.items() if above == parent and child not in found}
-        found.update(children)
+        children = {child: born for child, (above, born) in parents.items() if above == parent and child not in by_pid}
+        by_pid.update(children)
         waiting.extend(children)
-    return found
+    return by_pid
 
 
 def living(processes: dict[int, str]) -> list[int]:
@@ -466,12 +466,12 @@ def signal_group(group: int, number: int) -> bool:
 
 def _processes() -> dict[int, tuple[int, str]]:
     """Process id → (parent, start time) of every process that can be seen."""
-    found: dict[int, tuple[int, str]] = {}
+    by_pid: dict[int, tuple[int, str]] = {}
     with suppress(OSError):
         for entry in _PROC.iterdir():
             if entry.name.isdigit() and (facts := _facts(entry)) is not None:
-                found[int(entry.name)] = facts
-    return found
+                by_pid[int(entry.name)] = facts
+    return by_pid
 
 
 def _facts(entry: Path) -> tuple[int, str] | None:

@@ -56,12 +56,12 @@ class JobObject:
         """Return how many processes in the job still run."""
         import ctypes
 
-        found = _structures()[0]()
-        size = ctypes.sizeof(found)
+        accounting = _structures()[0]()
+        size = ctypes.sizeof(accounting)
         if self._handle is None:
             return 0
-        _checked(_kernel().QueryInformationJobObject(self._handle, _ACCOUNTING, ctypes.byref(found), size, None))
-        return int(found.active)
+        _checked(_kernel().QueryInformationJobObject(self._handle, _ACCOUNTING, ctypes.byref(accounting), size, None))
+        return int(accounting.active)
 
     def end(self) -> None:
         """End all processes in the job, at once. Safe to call twice."""

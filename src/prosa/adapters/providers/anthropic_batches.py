@@ -66,7 +66,7 @@ class AnthropicBatches(ServiceBatches):
         """Return the batches of this number of requests that were made since this part was written down."""
         since = datetime.fromisoformat(part.created) - SKEW
         query = {"limit": str(PAGE)}
-        found: list[RemoteBatch] = []
+        batches: list[RemoteBatch] = []
         for _ in range(MOST_PAGES):
             page = await self._http.get("/messages/batches", query)
             listed = page.get("data")
@@ -75,22 +75,22 @@ class AnthropicBatches(ServiceBatches):
             same = [
                 batch for batch in recent if _lines(batch) == part.lines and optional_text(batch.get("id")) not in known
             ]
-            found += [self._remote(batch, is_sure=False) for batch in same]
+            batches += [self._remote(batch, is_sure=False) for batch in same]
             if len(recent) < len(data) or page.get("has_more") is not True or not page.get("last_id"):
                 break  # the newest come first
             query["after_id"] = str(page["last_id"])
-        return found
+        return batches
 
     async def state(self, remote: str) -> RemoteBatch:
         """Return how far a batch is."""
         return self._remote(await self._http.get(f"/messages/batches/{remote}"))
 
-    def _remote(self, found: Mapping[str, Value], *, is_sure: bool = True) -> RemoteBatch:
-        name, counts = self._id(found), found.get("request_counts")
-        done = _lines(found) - number(counts, "processing")
-        if found.get("processing_status") != "ended":
+    def _remote(self, batch: Mapping[str, Value], *, is_sure: bool = True) -> RemoteBatch:
+        name, counts = self._id(batch), batch.get("request_counts")
+        done = _lines(batch) - number(counts, "processing")
+        if batch.get("processing_status") != "ended":
             return RemoteBatch(name, "working", done, is_sure=is_sure)
-        cancelled = bool(found.get("cancel_initiated_at")) and number(counts, "canceled") > 0
+        cancelled = bool(batch.get("cancel_initiated_at")) and number(counts, "canceled") > 0
         return RemoteBatch(name, "ended", done, (name,), cancelled=cancelled, is_sure=is_sure)
 
     async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
@@ -102,8 +102,8 @@ class AnthropicBatches(ServiceBatches):
     def _result(self, line: bytes) -> LineResult:
         name = ""
         try:
-            found = decode(line)
-            name, result = str(found.get("custom_id")), found.get("result")
+            entry = decode(line)
+            name, result = str(entry.get("custom_id")), entry.get("result")
             if not isinstance(result, Mapping):
                 raise ExchangeProblem("sent a line without a result", retryable=True)
             kind = result.get("type")
@@ -132,13 +132,13 @@ def _failure(error: Value) -> ExchangeProblem:
     return problem
 
 
-def _lines(found: Mapping[str, Value]) -> int:
-    return sum(number(found.get("request_counts"), name) for name in _COUNTS)
+def _lines(batch: Mapping[str, Value]) -> int:
+    return sum(number(batch.get("request_counts"), name) for name in _COUNTS)
 
 
 def _time(value: Value, otherwise: datetime) -> datetime:
     try:
-        found = datetime.fromisoformat(str(value))
+        moment = datetime.fromisoformat(str(value))
     except ValueError:
         return otherwise
-    return found if found.tzinfo else otherwise
+    return moment if moment.tzinfo else otherwise

@@ -80,8 +80,8 @@ class ServiceBatches:
         """Release connections."""
         await self._http.aclose()
 
-    def _id(self, found: Mapping[str, Value]) -> str:
-        name = found.get("id")
+    def _id(self, value: Mapping[str, Value]) -> str:
+        name = value.get("id")
         if not isinstance(name, str) or not name.isascii() or not name.replace("_", "").replace("-", "").isalnum():
             raise self._http.problem("sent an object without an id")
         return name
@@ -89,8 +89,8 @@ class ServiceBatches:
 
 def number(counts: Value, name: str) -> int:
     """Return one of the counts of a batch; 0 for one that is missing."""
-    found = counts.get(name) if isinstance(counts, Mapping) else None
-    return found if isinstance(found, int) else 0
+    count = counts.get(name) if isinstance(counts, Mapping) else None
+    return count if isinstance(count, int) else 0
 
 
 class BatchService:
@@ -223,9 +223,9 @@ async def _blocks(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 
 async def _whole(response: httpx2.Response) -> bytes:
-    found = bytearray()
+    data = bytearray()
     async for block in _blocks(response):
-        found += block
-        if len(found) > MAX_ANSWER:
+        data += block
+        if len(data) > MAX_ANSWER:
             raise ExchangeProblem(f"sent more than {MAX_ANSWER // 2**20} MiB")
-    return bytes(found)
+    return bytes(data)

@@ -106,11 +106,11 @@ def account_headers(
     """
     if named is not None or key is None or not same_origin(base_url, environ.get(URL_VARIABLE, "").strip()):
         return {}
-    found = {variable: environ.get(variable, "").strip() for variable in ACCOUNT_VARIABLES}
-    for variable, value in found.items():
+    values = {variable: environ.get(variable, "").strip() for variable in ACCOUNT_VARIABLES}
+    for variable, value in values.items():
         if not (value.isascii() and value.isprintable()):
             raise ProviderError(f"{variable} holds characters no header can carry", kind="auth", retryable=False)
-    return {ACCOUNT_VARIABLES[variable]: value for variable, value in found.items() if value}
+    return {ACCOUNT_VARIABLES[variable]: value for variable, value in values.items() if value}
 
 
 def same_origin(url: str | None, other: str | None) -> bool:

@@ -95,8 +95,8 @@ _BROKEN: Mapping[str, str] = {
 def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. The address names the model and says whether the answer streams."""
     del stream
-    given = _parameters(request, shape)
-    made = {name: given.pop(name) for name in _BESIDE & given.keys()}
+    requested = _parameters(request, shape)
+    made = {name: requested.pop(name) for name in _BESIDE & requested.keys()}
     system = [message.content for message in request.messages if message.role == "system"]
     if system:
         made["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
@@ -105,13 +105,13 @@ def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, 
     made["contents"] = list(_contents(request.messages, signed=shape.signed))
     if request.output is not None:
         for name in _FORMAT_NAMES:
-            given.pop(name, None)
+            requested.pop(name, None)
         kind = "prompt" if shape.apart and request.tools else shape.output
         if kind != "prompt":
-            given["responseMimeType"] = "application/json"
+            requested["responseMimeType"] = "application/json"
         if kind == "json_schema":
-            given["responseJsonSchema"] = request.output.schema
-    return {**made, "generationConfig": given} if given else made
+            requested["responseJsonSchema"] = request.output.schema
+    return {**made, "generationConfig": requested} if requested else made
 
 
 def _parameters(request: ModelRequest, shape: RequestShape) -> dict[str, Plain]:
@@ -180,8 +180,8 @@ def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str
     for message in messages:
         if message.role == "tool":
             call = parts.get(message.tool_call_id or "") or {}
-            said = {"name": call.get("name", ""), "response": {"output": message.content}}
-            results.append({"functionResponse": {**({"id": call["id"]} if "id" in call else {}), **said}})
+            response = {"name": call.get("name", ""), "response": {"output": message.content}}
+            results.append({"functionResponse": {**({"id": call["id"]} if "id" in call else {}), **response}})
             continue
         if results:
             yield {"role": "user", "parts": results}
@@ -340,9 +340,9 @@ def _text(part: Mapping[str, Value]) -> str:
 @counted
 def _usage(value: Value) -> Usage:
     """Thoughts are billed as output, and what tools of the service read as input."""
-    given = count(value, "promptTokenCount") + count(value, "toolUsePromptTokenCount")
+    input_tokens = count(value, "promptTokenCount") + count(value, "toolUsePromptTokenCount")
     made = count(value, "candidatesTokenCount") + count(value, "thoughtsTokenCount")
-    return usage(given, made, count(value, "cachedContentTokenCount"))
+    return usage(input_tokens, made, count(value, "cachedContentTokenCount"))
 
 
 def _ratings(value: Mapping[str, Value]) -> str:
@@ -384,8 +384,8 @@ def _retry_delay(raw: str) -> str | None:
     details = error.get("details") if isinstance(error, Mapping) else None
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, Mapping) else None
-        if isinstance(delay, str) and (found := _SECONDS.match(delay)):
-            return found[1]
+        if isinstance(delay, str) and (match := _SECONDS.match(delay)):
+            return match[1]
     return None
 
 

@@ -62,7 +62,7 @@ async def _pages(way: _Way, endpoint: Endpoint) -> list[Listed]:
     from prosa.adapters.providers.transport import client_of, endpoint_url, exchange_problem, plain_headers, times
 
     own = way.headers(endpoint.api_key) if endpoint.api_key else {}
-    found: list[Listed] = []
+    all_models: list[Listed] = []
     query = way.query
     async with client_of(endpoint) as client:
         for _ in range(MAX_PAGES):
@@ -83,10 +83,10 @@ async def _pages(way: _Way, endpoint: Endpoint) -> list[Listed]:
             models = way.models(page)
             if models is None:
                 raise ExchangeProblem("sent no list of models", hint="check the base URL")
-            found += models
+            all_models += models
             query = way.after(page)
             if not query:
-                return found
+                return all_models
     raise ExchangeProblem("sent a list of models that does not end")
 
 
@@ -104,8 +104,8 @@ def _google(page: Mapping[str, Value]) -> list[Listed] | None:
     if not isinstance(entries, list):
         return None
     answering: list[Value] = [entry for entry in entries if isinstance(entry, Mapping) and _answers(entry)]
-    found = _named(answering, "name", "inputTokenLimit")
-    return found and [replace(listed, name=listed.name.removeprefix("models/")) for listed in found]
+    models = _named(answering, "name", "inputTokenLimit")
+    return models and [replace(listed, name=listed.name.removeprefix("models/")) for listed in models]
 
 
 def _answers(entry: Mapping[str, Value]) -> bool:
@@ -116,8 +116,8 @@ def _answers(entry: Mapping[str, Value]) -> bool:
 def _named(entries: Value, name: str, *contexts: str) -> list[Listed] | None:
     if not are_objects(entries):
         return None
-    found = [(optional_text(entry.get(name)), [_size(entry, context) for context in contexts]) for entry in entries]
-    return [Listed(known, next(filter(None, sizes), None)) for known, sizes in found if known is not None]
+    pairs = [(optional_text(entry.get(name)), [_size(entry, context) for context in contexts]) for entry in entries]
+    return [Listed(known, next(filter(None, sizes), None)) for known, sizes in pairs if known is not None]
 
 
 def _size(entry: Mapping[str, Value], name: str) -> int:

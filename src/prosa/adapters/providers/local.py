@@ -84,14 +84,14 @@ async def find_local(
     ``missing`` that lists what was tried.
     """
     tried: list[str] = []
-    for place, found in zip(places, await local_servers(places, timeout=timeout), strict=True):
-        if isinstance(found, Silent):
-            tried.append(f"{place.expected} {_where(place)}: {found.why}")
+    for place, server in zip(places, await local_servers(places, timeout=timeout), strict=True):
+        if isinstance(server, Silent):
+            tried.append(f"{place.expected} {_where(place)}: {server.why}")
             continue
-        chosen = _choose(name, found.models)
+        chosen = _choose(name, server.models)
         if chosen is not None:
-            return replace(found, model_name=chosen)
-        tried.append(f"{found.kind} {_where(place)}: {_offers(found.models)}")
+            return replace(server, model_name=chosen)
+        tried.append(f"{server.kind} {_where(place)}: {_offers(server.models)}")
     wanted = "no local model server was found" if name is None else f"no local model server offers `{name}`"
     hint = "start one, or name it with --base-url; `--model local:NAME` chooses a model, `prosa models` lists them"
     raise ProviderError(f"{wanted}; tried {'; '.join(tried)}", kind="missing", retryable=False, hint=hint)
@@ -147,8 +147,8 @@ def _entries(answer: _Answer) -> _Entries | None:
     entries = value["data"] if value["data"] is not None or value.get("object") != "list" else []
     if not isinstance(entries, list):
         return None
-    found = [(name, entry) for entry in entries if isinstance(entry, dict) and isinstance(name := entry.get("id"), str)]
-    return found if len(found) == len(entries) else None
+    pairs = [(name, entry) for entry in entries if isinstance(entry, dict) and isinstance(name := entry.get("id"), str)]
+    return pairs if len(pairs) == len(entries) else None
 
 
 async def _llama_cpp(server: LocalServer, entries: _Entries, timeout: float) -> LocalServer:
@@ -196,8 +196,8 @@ async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer
 async def _named(root: str, path: str, timeout: float) -> dict[str, Mapping[str, Value]]:
     """Return the models of one of Ollama's own lists, by name."""
     listed = (await _facts(root, path, timeout)).get("models")
-    found = [entry for entry in (listed if isinstance(listed, list) else ()) if isinstance(entry, dict)]
-    return {name: entry for entry in found if isinstance(name := entry.get("name"), str)}
+    entries = [entry for entry in (listed if isinstance(listed, list) else ()) if isinstance(entry, dict)]
+    return {name: entry for entry in entries if isinstance(name := entry.get("name"), str)}
 
 
 def _family(facts: Mapping[str, Value]) -> str:
@@ -235,8 +235,8 @@ async def _facts(root: str, path: str, timeout: float) -> Mapping[str, Value]:
 
 
 def _whole(value: Plain, name: str) -> int | None:
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+    number = value.get(name) if isinstance(value, Mapping) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
 
 
 async def _get(base_url: str, path: str, timeout: float) -> _Answer | str:

@@ -67,14 +67,14 @@ _NO_ID = regex(r"[^A-Za-z0-9_-]")
 
 def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Plain]:
     """Return the request. Parameters come first, the structure after them."""
-    said = list(_turns(request.messages))
+    turns = list(_turns(request.messages))
     made: dict[str, Plain] = {
         **_parameters(request),
         "model": request.model_name,
         "max_tokens": _most(request, shape),
-        "messages": said,
+        "messages": turns,
     }
-    if system := _system(request.messages, said):
+    if system := _system(request.messages, turns):
         made["system"] = system
     tools = [*map(_tool, request.tools), *_gone(request)]
     if tools:
@@ -92,12 +92,14 @@ def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, 
 
 def _parameters(request: ModelRequest) -> dict[str, Value]:
     """Return the parameters under the names of this wire; a bound on the answer is set apart."""
-    given = parameters(request)
-    made = {name: value for name, value in given.items() if name not in _OURS and squashed(name) not in OUTPUT_NAMES}
-    stop = given.get("stop")
+    requested = parameters(request)
+    made = {
+        name: value for name, value in requested.items() if name not in _OURS and squashed(name) not in OUTPUT_NAMES
+    }
+    stop = requested.get("stop")
     if stop is not None:
         made.setdefault("stop_sequences", [stop] if isinstance(stop, str) else stop)
-    effort = given.get("reasoning_effort")
+    effort = requested.get("reasoning_effort")
     if effort is not None:
         config = made.get("output_config")
         made["output_config"] = {**(config if isinstance(config, Mapping) else {}), "effort": effort}
@@ -122,16 +124,16 @@ def _thoughts(opaque: str) -> list[dict[str, Value]]:
         value = json.loads(opaque or "{}")
     except (ValueError, RecursionError):
         return []
-    found = value.get(_OPAQUE) if isinstance(value, dict) else None
-    return cast("list[dict[str, Value]]", found) if isinstance(found, list) else []  # `_opaque` wrote it
+    thoughts = value.get(_OPAQUE) if isinstance(value, dict) else None
+    return cast("list[dict[str, Value]]", thoughts) if isinstance(thoughts, list) else []  # `_opaque` wrote it
 
 
 def _most(request: ModelRequest, shape: RequestShape) -> int:
     """Return the tokens that the answer may have: as many as were asked for, within what the model can."""
     asked = request.max_output
     if asked is None:
-        given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
-        asked = next((value for value in given if isinstance(value, int) and not isinstance(value, bool)), None)
+        limits = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
+        asked = next((value for value in limits if isinstance(value, int) and not isinstance(value, bool)), None)
     bounds = [shape.room, shape.most if asked is None or shape.most != DEFAULT_OUTPUT else None, asked]
     return min((bound for bound in bounds if bound is not None), default=DEFAULT_OUTPUT)
 
@@ -145,10 +147,10 @@ def _goes_on(request: ModelRequest) -> bool:
 # ---- messages ----
 
 
-def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Plain]]) -> str:
+def _system(messages: Sequence[Message], turns: Sequence[Mapping[str, Plain]]) -> str:
     """Return the text of the system messages; nothing where they are all there is, and are sent as those of a user."""
     system = [message for message in messages if message.role == "system" and message.content.strip()]
-    return joined(system).content if system and len(system) < len(messages) and said else ""
+    return joined(system).content if system and len(system) < len(messages) and turns else ""
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Plain]]:
@@ -157,12 +159,15 @@ def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Plain]]:
     ids, named = _Ids(), len({message.name for message in spoken if message.role == "user"}) > 1
     role, blocks = "", list[dict[str, Value]]()
     for message in spoken:
-        of, said = "assistant" if message.role == "assistant" else "user", list(_blocks(message, ids, named=named))
-        if said and of != role:
+        of, message_blocks = (
+            "assistant" if message.role == "assistant" else "user",
+            list(_blocks(message, ids, named=named)),
+        )
+        if message_blocks and of != role:
             if blocks:
                 yield {"role": role, "content": blocks}
             role, blocks = of, []
-        blocks += said
+        blocks += message_blocks
     if blocks:
         yield {"role": role, "content": blocks}
 
@@ -206,9 +211,9 @@ class _Ids:
         self._now[call.id] = made
         return made
 
-    def answered(self, given: str | None) -> str:
+    def answered(self, call_id: str | None) -> str:
         """Return the id of the last call that had this one."""
-        return self._now.get(given or "", _NO_ID.sub("_", given or "") or "call")
+        return self._now.get(call_id or "", _NO_ID.sub("_", call_id or "") or "call")
 
 
 # ---- tools and output ----
@@ -258,12 +263,12 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
         raise problem_in_reply(value)
     if not isinstance(value.get("content"), list):
         raise ExchangeProblem("sent a reply without a message", retryable=True)
-    found = listed(value["content"], "content")
-    text = "".join(plain_text(block.get("text")) for block in found if block.get("type") == "text")
-    used = [block for block in found if block.get("type") == "tool_use"]
+    blocks = listed(value["content"], "content")
+    text = "".join(plain_text(block.get("text")) for block in blocks if block.get("type") == "text")
+    used = [block for block in blocks if block.get("type") == "tool_use"]
     calls = [tool_call(block.get("id"), block.get("name"), block.get("input")) for block in used]
     counts, model = _usage(value.get("usage")), optional_text(value.get("model"))
-    return _reply(text, calls, value, counts, model, [block for block in found if _is_thought(block)])
+    return _reply(text, calls, value, counts, model, [block for block in blocks if _is_thought(block)])
 
 
 def _is_thought(block: Mapping[str, Value]) -> bool:
@@ -293,8 +298,8 @@ def _reply(
     if answer is not None:
         text, calls = answer.arguments, []
     if finish == "refusal":
-        said = _refusal(value)
-        return ModelReply("" if said else text, (), counts, model, "refusal" if said else "filter", said)
+        refusal = _refusal(value)
+        return ModelReply("" if refusal else text, (), counts, model, "refusal" if refusal else "filter", refusal)
     if calls and finish == "stop":
         finish = "tool_calls"
     return ModelReply(text, with_ids(calls), counts, model, finish, opaque=_opaque(thoughts) if calls else "")
@@ -303,8 +308,8 @@ def _reply(
 def _refusal(value: Mapping[str, Value]) -> str | None:
     """Return what the service says of a refusal; without a word it has cut off what the model was writing."""
     details = value.get("stop_details")
-    said = details if isinstance(details, Mapping) else {}
-    return optional_text(said.get("explanation")) or optional_text(said.get("category"))
+    fields = details if isinstance(details, Mapping) else {}
+    return optional_text(fields.get("explanation")) or optional_text(fields.get("category"))
 
 
 @counted
@@ -349,11 +354,11 @@ class MessageAssembly:
             self.complete = True
         return ""
 
-    def _count(self, given: Value) -> None:
+    def _count(self, value: Value) -> None:
         """Update the usage with counts for the whole message so far; a count never decreases."""
-        for name in given if isinstance(given, Mapping) else ():
+        for name in value if isinstance(value, Mapping) else ():
             try:
-                self._usage[name] = max(count(given, name), count(self._usage, name))
+                self._usage[name] = max(count(value, name), count(self._usage, name))
             except NoCount:
                 self._usage[name] = -1  # no further one can be either
 
@@ -424,12 +429,12 @@ _NO_ROOM = regex(r"exceed context limit: (\d{1,9}) \+ (\d{1,9}) > (\d{1,9})")
 def _downgrade(shape: RequestShape, request: ModelRequest, problem: StatusProblem) -> RequestShape | None:
     """Return a shape with a lower bound on the answer, where the service says how much it takes, or one that forces no
     tool."""
-    if found := _TOO_MUCH.search(problem.text):
-        most = int(found[2])
-        return replace(shape, most=most) if 0 < most < min(shape.most or most, int(found[1])) else None
-    if found := _NO_ROOM.search(problem.text):
-        room = int(found[3]) - int(found[1])
-        return replace(shape, room=room) if 0 < room < int(found[2]) else None
+    if match := _TOO_MUCH.search(problem.text):
+        most = int(match[2])
+        return replace(shape, most=most) if 0 < most < min(shape.most or most, int(match[1])) else None
+    if match := _NO_ROOM.search(problem.text):
+        room = int(match[3]) - int(match[1])
+        return replace(shape, room=room) if 0 < room < int(match[2]) else None
     forced = problem.status == 400 and not request.tools and "tool_choice" in problem.raw
     return lower_output(shape, request) if forced else None
 
@@ -457,8 +462,12 @@ def closed_schema(schema: Mapping[str, Value]) -> dict[str, Plain] | None:
 
 
 def _definitions(schema: Mapping[str, Value], keyword: str) -> dict[str, Plain]:
-    found = schema.get(keyword)
-    return {name: _schema(definition) for name, definition in found.items()} if isinstance(found, Mapping) else {}
+    definitions = schema.get(keyword)
+    return (
+        {name: _schema(definition) for name, definition in definitions.items()}
+        if isinstance(definitions, Mapping)
+        else {}
+    )
 
 
 def _schema(schema: Value | Mapping[str, Value]) -> dict[str, Plain]:
@@ -466,8 +475,8 @@ def _schema(schema: Value | Mapping[str, Value]) -> dict[str, Plain]:
         raise _Unspeakable
     if "$ref" in schema:
         return _reference(schema["$ref"])
-    said = {name: schema[name] for name in _WORDS if isinstance(schema.get(name), str)}
-    return {**_meaning(schema), **said}
+    texts = {name: schema[name] for name in _WORDS if isinstance(schema.get(name), str)}
+    return {**_meaning(schema), **texts}
 
 
 def _reference(target: Value) -> dict[str, Plain]:

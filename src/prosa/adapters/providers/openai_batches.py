@@ -71,8 +71,8 @@ class OpenAIBatches(ServiceBatches):
             "Content-Type: application/jsonl\r\n\r\n"
         )
         body = FileBody(lines, head.encode(), f"\r\n--{boundary}--\r\n".encode())
-        found = await self._http.send("/files", body, f"multipart/form-data; boundary={boundary}")
-        return self._id(found)
+        answer = await self._http.send("/files", body, f"multipart/form-data; boundary={boundary}")
+        return self._id(answer)
 
     async def create(self, part: RoundPart, lines: Path, file: str) -> str:
         """Begin a batch, and return its id."""
@@ -101,15 +101,15 @@ class OpenAIBatches(ServiceBatches):
         """Return how far a batch is."""
         return self._remote(await self._http.get(f"/batches/{remote}"))
 
-    def _remote(self, found: Mapping[str, Value]) -> RemoteBatch:
-        status, counts = optional_text(found.get("status")), found.get("request_counts")
+    def _remote(self, batch: Mapping[str, Value]) -> RemoteBatch:
+        status, counts = optional_text(batch.get("status")), batch.get("request_counts")
         done = sum(number(counts, name) for name in ("completed", "failed"))
         if status == "failed":
-            return RemoteBatch(self._id(found), "refused", done, reason=self._endpoint.redact(_why(found)))
+            return RemoteBatch(self._id(batch), "refused", done, reason=self._endpoint.redact(_why(batch)))
         if status not in _ENDED:
-            return RemoteBatch(self._id(found), "working", done)
-        files = tuple(str(found[name]) for name in ("output_file_id", "error_file_id") if found.get(name))
-        return RemoteBatch(self._id(found), "ended", done, files, cancelled=status == "cancelled")
+            return RemoteBatch(self._id(batch), "working", done)
+        files = tuple(str(batch[name]) for name in ("output_file_id", "error_file_id") if batch.get(name))
+        return RemoteBatch(self._id(batch), "ended", done, files, cancelled=status == "cancelled")
 
     async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
         """Yield what became of the requests."""
@@ -119,13 +119,13 @@ class OpenAIBatches(ServiceBatches):
 
     def _result(self, line: bytes) -> LineResult:
         try:
-            found = decode(line)
-            name, error = str(found.get("custom_id")), found.get("error")
+            entry = decode(line)
+            name, error = str(entry.get("custom_id")), entry.get("error")
             if isinstance(error, Mapping):
                 code = optional_text(error.get("code"))
                 words = optional_text(error.get("message")) or code or "no reason"
                 return LineResult(name, None, self._endpoint.redact(words)[:1000], code in _AGAIN)
-            reply = self._reply(found.get("response"))
+            reply = self._reply(entry.get("response"))
         except (ExchangeProblem, StatusProblem, ProviderError) as problem:
             failure = _told(problem, self._endpoint)
             return LineResult(_name(line), None, failure.message, failure.retryable)
@@ -167,9 +167,9 @@ def _list(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []
 
 
-def _why(found: Mapping[str, Value]) -> str:
+def _why(batch: Mapping[str, Value]) -> str:
     """Return why a batch was refused, with the line where there is one."""
-    errors = found.get("errors")
+    errors = batch.get("errors")
     data = _list(errors.get("data")) if isinstance(errors, Mapping) else []
     first = data[0] if data and isinstance(data[0], Mapping) else {}
     words = optional_text(first.get("message")) or optional_text(first.get("code")) or ""

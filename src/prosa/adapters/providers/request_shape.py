@@ -191,8 +191,8 @@ def is_prefill_refusal(problem: StatusProblem) -> bool:
 
 def _has_neighbours(messages: Sequence[Message]) -> bool:
     """Return whether two user messages stand in a row, or would without the system message between them."""
-    said = [message.role for message in messages if message.role != "system"]
-    return any(pair == ("user", "user") for pair in pairwise(said))
+    roles = [message.role for message in messages if message.role != "system"]
+    return any(pair == ("user", "user") for pair in pairwise(roles))
 
 
 def says(text: str, words: Sequence[str]) -> bool:

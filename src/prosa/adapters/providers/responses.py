@@ -84,8 +84,8 @@ def _tool(tool: ToolSpec) -> dict[str, Plain]:
 
 
 def _ask_for(made: dict[str, Plain], output: OutputFormat, shape: RequestShape) -> None:
-    given = made.get("text")
-    text: dict[str, Plain] = dict(given) if isinstance(given, Mapping) else {}
+    text_options = made.get("text")
+    text: dict[str, Plain] = dict(text_options) if isinstance(text_options, Mapping) else {}
     text.pop("format", None)
     if shape.output == "json_schema":
         head = {"type": "json_schema", "name": output.name}
@@ -141,8 +141,8 @@ def _read(output: Sequence[Value]) -> tuple[list[str], list[str], list[ToolCall]
         if item.get("type") == "function_call":
             calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments")))
         elif item.get("type") == "custom_tool_call":  # of an agent's own: its input is a text
-            given = {"input": plain_text(item.get("input"))}
-            calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), given))
+            arguments = {"input": plain_text(item.get("input"))}
+            calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), arguments))
         elif item.get("type") == "message":
             for part in listed(item.get("content"), "content"):
                 texts.append(plain_text(part.get("text")))

@@ -37,15 +37,15 @@ class Secrets(Struct, frozen=True):
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Secrets:
         """Return the forms of the values that are long enough to be secrets."""
-        found: dict[str, int] = {}
+        forms: dict[str, int] = {}
         for value in values:
             if value and len(value) >= LEAST:
                 public = max((len(prefix) + _BEYOND for prefix in _PUBLIC if value.startswith(prefix)), default=LEAST)
                 least = min(len(value), max(LEAST, public))
                 encoded = quote(value, safe="")
                 for form in (value, encoded, _lower(encoded), json.dumps(value)[1:-1]):
-                    found.setdefault(form, least)
-        return cls(tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))))
+                    forms.setdefault(form, least)
+        return cls(tuple(sorted(forms.items(), key=lambda pair: -len(pair[0]))))
 
     def hidden(self, text: str) -> str:
         """Return the text with `***` for every secret, and for every beginning of one that tells it."""
@@ -113,8 +113,8 @@ def _without(text: str, forms: Sequence[tuple[str, int]]) -> Iterator[str]:
     """Yield the parts of a text with `***` between them, in place of a secret and of its beginnings."""
     starts = re.compile("|".join({re.escape(form[:least]) for form, least in forms}))
     done = 0
-    while (found := starts.search(text, done)) is not None:
-        at = found.start()
+    while (match := starts.search(text, done)) is not None:
+        at = match.start()
         yield text[done:at]
         yield HIDDEN
         done = at + max(_shared(form, text, at) for form, least in forms if text.startswith(form[:least], at))

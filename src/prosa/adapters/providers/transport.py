@@ -189,11 +189,11 @@ def pools_of(endpoint: Endpoint) -> Pools:
 def proxy_of(base_url: str) -> str | None:
     """Return the proxy that the environment names for an address; none for this machine."""
     parts, proxies = urlsplit(base_url), getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
     host = parts.netloc.rpartition("@")[2]
-    if not found or is_loopback(parts.hostname or "") or proxy_bypass(host) or proxy_bypass(parts.hostname or ""):
+    if not proxy or is_loopback(parts.hostname or "") or proxy_bypass(host) or proxy_bypass(parts.hostname or ""):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def exchange_problem(problem: Exception, *, proxied: bool = False) -> ExchangeProblem:

@@ -88,13 +88,13 @@ class Wire(Struct, frozen=True):
         """Return the path below the base URL at which a model is asked."""
         return self.path if isinstance(self.path, str) else self.path(model_name, stream)
 
-    def endpoint(self, given: Endpoint) -> Endpoint:
+    def endpoint(self, endpoint: Endpoint) -> Endpoint:
         """Return where requests go: with the version of the interface, and with its headers, the key's among them."""
-        parts = urlsplit(given.base_url)
+        parts = urlsplit(endpoint.base_url)
         if self.version and not _VERSIONED.search(parts.path):
             parts = parts._replace(path=f"{parts.path.rstrip('/')}/{self.version}")
-        key = self.key(given.api_key) if given.api_key else {}
-        return replace(given, base_url=urlunsplit(parts), headers={**given.headers, **self.headers, **key})
+        key = self.key(endpoint.api_key) if endpoint.api_key else {}
+        return replace(endpoint, base_url=urlunsplit(parts), headers={**endpoint.headers, **self.headers, **key})
 
 
 def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, Value]:
@@ -103,10 +103,10 @@ def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, V
     A program may set a temperature; it may not add a tool of the service, a message, or another model this way (X7).
     A bound on the answer is sent under the names ``limits``, in place of all others for the same (X26).
     """
-    given = {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
+    requested = {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
     if request.max_output is None:
-        return given
-    others = {name: value for name, value in given.items() if squashed(name) not in OUTPUT_NAMES}
+        return requested
+    others = {name: value for name, value in requested.items() if squashed(name) not in OUTPUT_NAMES}
     return {**others, **dict.fromkeys(limits, request.max_output)}
 
 
@@ -170,9 +170,9 @@ def counted(read: Callable[[Value], Usage]) -> Callable[[Value], Usage]:
     return counts
 
 
-def usage(given: int, made: int, cached: int) -> Usage:
+def usage(input_tokens: int, made: int, cached: int) -> Usage:
     """Return the usage. Cached tokens are part of the input, also where a service counts them apart."""
-    return Usage(given, made, min(cached, given))
+    return Usage(input_tokens, made, min(cached, input_tokens))
 
 
 def text_of(content: Value) -> str:

@@ -53,12 +53,12 @@ class RowFile(Struct):
 
     def digest(self) -> str:
         """SHA-256 of the bytes and the form. Raises `RowsRefused`."""
-        found = hashlib.sha256(f"{self.form}\n".encode())
+        hasher = hashlib.sha256(f"{self.form}\n".encode())
         with self._opened() as file:
             self._seen = _stamp(file)
             while block := self._read(file):
-                found.update(block)
-        return found.hexdigest()
+                hasher.update(block)
+        return hasher.hexdigest()
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows. Raises `RowsRefused`."""
@@ -120,13 +120,13 @@ class RowFile(Struct):
                 f"{self.name} is larger than {MAX_LIST // 2**20} MiB, which a JSON list may be", hint=hint
             )
         try:
-            found = _json(data.removeprefix(_BOM))
+            parsed = _json(data.removeprefix(_BOM))
         except ValueError as error:
             raise RowsRefused(f"{self.name} is not valid JSON: {error}") from None
-        if not isinstance(found, list):
-            kind = "an object" if isinstance(found, dict) else "one value"
+        if not isinstance(parsed, list):
+            kind = "an object" if isinstance(parsed, dict) else "one value"
             raise RowsRefused(f"{self.name} holds {kind}, and rows are a list of objects", hint="see docs/batches.md")
-        for number, value in enumerate(found, 1):
+        for number, value in enumerate(parsed, 1):
             yield _row(number, f"{self.name}: row {number}", value)
 
     def _csv(self, file: BinaryIO) -> Iterator[Row]:
@@ -223,8 +223,8 @@ def _row(number: int, place: str, value: Value) -> Row:
 
 
 def _stamp(file: BinaryIO | TextIO) -> tuple[int, int]:
-    found = os.fstat(file.fileno())
-    return found.st_size, found.st_mtime_ns
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 _FOLDER, _FILE = 0o700, 0o600
@@ -233,16 +233,16 @@ _FOLDER, _FILE = 0o700, 0o600
 def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
     """Return bytes of JSON lines as a source, kept beside the store. Raises `RowsRefused`."""
     folder = spool_folder(store)
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     try:
         folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
         temporary = folder / f".{os.urandom(8).hex()}"
         try:
             with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE), "wb") as file:
                 for block in blocks:
-                    found.update(block)
+                    hasher.update(block)
                     file.write(block)
-            path = folder / f"{found.hexdigest()}.jsonl"
+            path = folder / f"{hasher.hexdigest()}.jsonl"
             temporary.replace(path)
         except BaseException:
             with suppress(OSError):

@@ -77,8 +77,8 @@ class ParquetRows(Struct, frozen=True):
             asked = connection.cursor().execute(_SIZES_OF.format(sizes), [str(self.path)])
             for start, end, fits in _slices(cast("int", size) for (size,) in _fetched(asked, _SIZES)):
                 if fits:
-                    given = [str(self.path), start, end]
-                    yield list(_fetched(connection.execute(_SLICE.format(", ".join(quoted)), given), _AT_ONCE))
+                    parameters = [str(self.path), start, end]
+                    yield list(_fetched(connection.execute(_SLICE.format(", ".join(quoted)), parameters), _AT_ONCE))
                 else:
                     yield [None]
 
@@ -108,8 +108,8 @@ def _slices(sizes: Iterable[int]) -> Iterator[tuple[int, int, bool]]:
         yield start, at, True
 
 
-def _fetched(found: DuckDBPyConnection, most: int) -> Iterator[tuple[Cell, ...]]:
-    while some := found.fetchmany(most):
+def _fetched(cursor: DuckDBPyConnection, most: int) -> Iterator[tuple[Cell, ...]]:
+    while some := cursor.fetchmany(most):
         yield from some
 
 

@@ -25,6 +25,6 @@ def __getattr__(name: str) -> object:
     """Load a name on first use."""
     if name in _PLACES:
         module = import_module(f"{__name__}.{_PLACES[name]}")
-        found = globals()[name] = getattr(module, name)
-        return found
+        value = globals()[name] = getattr(module, name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

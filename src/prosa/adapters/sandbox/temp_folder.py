@@ -92,16 +92,16 @@ def remove(folder: str) -> None:
 
 def _remove_by_paths(folder: str) -> None:
     """Remove a folder of Windows, whose folders cannot be held open: by long paths, and without entering a link."""
-    found = [f"{_LONG}{Path(folder)}"]
-    for path in found:
+    paths = [f"{_LONG}{Path(folder)}"]
+    for path in paths:
         with suppress(OSError), os.scandir(path) as listing:
             for entry in listing:
                 if entry.is_dir(follow_symlinks=False) and not _is_link(entry):
-                    found.append(entry.path)
+                    paths.append(entry.path)
                     continue
                 with suppress(OSError):
                     (os.rmdir if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
-    for path in reversed(found):
+    for path in reversed(paths):
         with suppress(OSError):
             Path(path).rmdir()
 

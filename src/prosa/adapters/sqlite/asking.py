@@ -45,15 +45,15 @@ def ask(connect: Connect, readable: Readable, query: str, limits: QueryLimits | 
     """
     limits = limits or QueryLimits()
     check_text(query, readable)
-    found: list[QueryAnswer | BaseException] = []
-    thread = Thread(target=lambda: found.append(_asked(connect, readable, query, limits)), daemon=True)
+    outcomes: list[QueryAnswer | BaseException] = []
+    thread = Thread(target=lambda: outcomes.append(_asked(connect, readable, query, limits)), daemon=True)
     thread.start()
     thread.join(limits.seconds + _GRACE)
-    if not found:
+    if not outcomes:
         raise too_slow(limits.seconds)
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
+    if isinstance(outcomes[0], BaseException):
+        raise outcomes[0]
+    return outcomes[0]
 
 
 def ask_index(path: Path, query: str, limits: QueryLimits | None = None) -> QueryAnswer:

@@ -182,15 +182,15 @@ _BY_NAME = (
 
 def find_node(connection: sqlite3.Connection, name: str) -> Node | None:
     """Return the document named ``name``; None if there is none, or several."""
-    found = _found(connection, name)
-    return node_at(connection, found[0]) if len(found) == 1 else None
+    paths = _found(connection, name)
+    return node_at(connection, paths[0]) if len(paths) == 1 else None
 
 
 def near_misses(connection: sqlite3.Connection, name: str) -> list[str]:
     """Return the paths of documents that may be meant: those that share the name, else those with one like it."""
-    found = _found(connection, name)
-    if found or not name:
-        return found[:MAX_NEAR]
+    paths = _found(connection, name)
+    if paths or not name:
+        return paths[:MAX_NEAR]
     rows = connection.execute("SELECT path, node, title FROM document LIMIT ?", (MAX_COMPARED,)).fetchall()
     by_name: dict[str, str] = {}
     for path, node, title in rows:
@@ -210,10 +210,10 @@ def _found(connection: sqlite3.Connection, name: str) -> list[str]:
     stem = compared_name(posixpath.splitext(posixpath.basename(name))[0]).casefold()
     like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     for question in _BY_NAME:
-        given = tuple(value for mark, value in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)
-        found = [path for (path,) in connection.execute(_plain(question), given)]
-        if found:
-            return sorted(set(found))
+        parameters = tuple(value for mark, value in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)
+        paths = [path for (path,) in connection.execute(_plain(question), parameters)]
+        if paths:
+            return sorted(set(paths))
     return []
 
 

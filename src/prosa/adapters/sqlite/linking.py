@@ -78,23 +78,23 @@ def _write_edges(
 _EDGE = f"INSERT INTO edge VALUES (?{', ?' * 17})"  # noqa: S608 - only question marks
 
 
-def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
+def _edge(reference: Reference, resolution: Resolution[Numbered]) -> Row:
     """Return the columns of an edge from `origin` on."""
     rel = reference.rel.strip() if reference.rel else ""
     return (
         *(reference.origin, reference.target, reference.kind, normal_rel(rel) if rel else None, reference.strength),
         *(reference.bidirectional, reference.fragment, reference.start, reference.end, reference.line),
-        *_where(found),
+        *_where(resolution),
         reference.range,
     )
 
 
-def _where(found: Resolution[Numbered]) -> Row:
+def _where(resolution: Resolution[Numbered]) -> Row:
     """Return `state`, `target_document`, `exact` and `candidates`."""
-    if found.state == "resolved":
-        return found.state, found.targets[0].id, found.exact, None
-    candidates = [target.id for target in found.targets]
-    return found.state, None, found.exact, json.dumps(candidates) if candidates else None
+    if resolution.state == "resolved":
+        return resolution.state, resolution.targets[0].id, resolution.exact, None
+    candidates = [target.id for target in resolution.targets]
+    return resolution.state, None, resolution.exact, json.dumps(candidates) if candidates else None
 
 
 def link_some(
@@ -128,8 +128,8 @@ def _follow_again(
         row = connection.execute(_WRITTEN_EDGE, (edge,)).fetchone()
         if row is not None and row[0] not in done:
             record, reference = Record(row[1], row[2]), Reference(*row[3:])
-            found = resolve_tiers(record, reference, tiers_of(record, reference, sites), names)
-            connection.execute(_SET_EDGE, (*_where(found), edge))
+            resolution = resolve_tiers(record, reference, tiers_of(record, reference, sites), names)
+            connection.execute(_SET_EDGE, (*_where(resolution), edge))
 
 
 _WRITTEN_EDGE = """SELECT d.id, d.path, d.dialect, e.origin, e.target, e.kind, e.start, e."end", e.line, e.rel,
@@ -175,10 +175,10 @@ _REFERENCES = """SELECT document, origin, target, kind, start, "end", line, rel,
 def _by_document(
     connection: sqlite3.Connection, question: str, values: Sequence[int], made: Callable[..., T]
 ) -> dict[int, list[T]]:
-    found: dict[int, list[T]] = {}
+    by_number: dict[int, list[T]] = {}
     for number, *rest in connection.execute(question, values):
-        found.setdefault(number, []).append(made(*rest))
-    return found
+        by_number.setdefault(number, []).append(made(*rest))
+    return by_number
 
 
 def unlink_all(connection: sqlite3.Connection) -> None:
@@ -217,8 +217,8 @@ class KnownNames(Struct, frozen=True):
 
     def find(self, key: Key) -> Sequence[Numbered]:
         """Return the documents that answer to a key."""
-        found = self.known.get(key, ())
-        return (found,) if isinstance(found, Numbered) else found
+        documents = self.known.get(key, ())
+        return (documents,) if isinstance(documents, Numbered) else documents
 
 
 class StoredNames(Struct, frozen=True):
@@ -323,9 +323,9 @@ class StoredRecords(Struct, frozen=True):
     def sites(self) -> Sites | None:
         """Return the sites that these documents form, as long as the keys of the index rest on the same ones; else
         None."""
-        given = given_root(self.connection)
-        found = sites_among(self.connection, self.wanted, given=given)
-        return found if found == kept_sites(self.connection) else None
+        is_given = given_root(self.connection)
+        sites = sites_among(self.connection, self.wanted, given=is_given)
+        return sites if sites == kept_sites(self.connection) else None
 
     def paths(self) -> list[str]:
         """Return their paths in order."""
@@ -356,8 +356,8 @@ class StoredRecords(Struct, frozen=True):
         those at the paths ``besides``."""
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
         question = "SELECT path, dialect FROM document WHERE id = ?"
-        found = ((self.connection.execute(question, (number,)).fetchone(), number) for number in numbers)
-        rows = sorted((path, number) for (path, name), number in found if dialect in (None, name))
+        pairs = ((self.connection.execute(question, (number,)).fetchone(), number) for number in numbers)
+        rows = sorted((path, number) for (path, name), number in pairs if dialect in (None, name))
         waiting = iter([number for path, number in rows if path not in besides and self.wanted(path)])
         while batch := list(islice(waiting, BATCH)):
             yield from sorted(

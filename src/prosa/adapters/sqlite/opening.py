@@ -249,22 +249,22 @@ def make_private(path: Path) -> None:
         with contextlib.suppress(FileExistsError):
             flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
             os.close(os.open(path, flags, PRIVATE))
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         raise IndexProblem(f"the index {path} cannot be made: {error.strerror or error}", hint=ELSEWHERE) from None
-    _require_own(path, found)
-    if sys.platform != "win32" and stat.S_IMODE(found.st_mode) != PRIVATE:
+    _require_own(path, status)
+    if sys.platform != "win32" and stat.S_IMODE(status.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
 
 
-def _require_own(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _require_own(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise IndexProblem(f"the index {path} is not a regular file and is not used", hint="remove it")
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise IndexProblem(f"the index {path} belongs to another user and is not used", hint="remove it")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise IndexProblem(f"the index {path} may be written by others and is not used", hint="remove it")
 
 

@@ -70,8 +70,8 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
         changed, gone = stamps.differing(before.stamps, stamps.stamps_of(scan)) if before is not None else ([], [])
         if before is not None and len(changed) + len(gone) <= FEW:
             stamps.touch(connection, (*changed, *gone), scan.hints)
-            found, known = stamps.found_at(scan, changed), known_documents(connection, [*changed, *gone])
-            return Update(connection, reading, known).run(found, gone, scan)
+            documents, known = stamps.found_at(scan, changed), known_documents(connection, [*changed, *gone])
+            return Update(connection, reading, known).run(documents, gone, scan)
         return _compare_all(connection, scan, reading)
 
 
@@ -135,13 +135,13 @@ def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None 
     return {path: Known(number, Stamp(*stamp), digest, hint) for path, number, *stamp, digest, hint in rows}
 
 
-def is_known(found: FoundDocument, known: Mapping[str, Known]) -> bool:
+def is_known(document: FoundDocument, known: Mapping[str, Known]) -> bool:
     """Return whether a document looks as it did when it was read."""
-    before = known.get(found.path)
-    return before is not None and before.stamp == found.stamp and before.hint == found.hint_text
+    before = known.get(document.path)
+    return before is not None and before.stamp == document.stamp and before.hint == document.hint_text
 
 
 def _is_same(connection: sqlite3.Connection, before: stamps.KnownStamps, scan: Scan, reading: Reading) -> bool:
     """Return whether nothing is to be done, which needs no lock."""
-    mark, given = writing.meta(connection, "mark"), writing.meta(connection, "given")
-    return (mark, given) == (reading.mark, str(reading.given)) and before.stamps == stamps.stamps_of(scan)
+    mark, root_given = writing.meta(connection, "mark"), writing.meta(connection, "given")
+    return (mark, root_given) == (reading.mark, str(reading.given)) and before.stamps == stamps.stamps_of(scan)

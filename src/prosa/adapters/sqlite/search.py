@@ -156,8 +156,8 @@ def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) 
     rows = select(connection, INDEX, _MATCHED, (match, f"bm25({WEIGHTS})"))
     while best := dict(rows.fetchmany(_BEST)):
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(best))}) AND {condition.sql}"
-        found = select(connection, INDEX, statement, (*best, *condition.parameters))
-        places = {section: (document, path) for section, document, path, _ in found}
+        ranked = select(connection, INDEX, statement, (*best, *condition.parameters))
+        places = {section: (document, path) for section, document, path, _ in ranked}
         yield from (_Ranked(section, *places[section], score) for section, score in best.items() if section in places)
 
 
@@ -184,9 +184,9 @@ def _may_be_in_heads(connection: sqlite3.Connection, query: Query) -> bool:
 
 
 def _has_words_in_heads(connection: sqlite3.Connection, term: Term) -> bool:
-    found = [term.text[word.start : word.end] for word in words(term.text)]
+    texts = [term.text[word.start : word.end] for word in words(term.text)]
     return term.prefix or all(
-        connection.execute(_ANY, (f"{_HEADS}{quoted(word)}",)).fetchone() is not None for word in found
+        connection.execute(_ANY, (f"{_HEADS}{quoted(word)}",)).fetchone() is not None for word in texts
     )
 
 
@@ -201,10 +201,10 @@ def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
 
 def spread(connection: sqlite3.Connection, term: Term) -> int:
     """Return the number of sections that hold a single word; 0 for other terms."""
-    found = [word.text for word in words(term.text)]
-    if len(found) != 1 or term.field or term.prefix:
+    texts = [word.text for word in words(term.text)]
+    if len(texts) != 1 or term.field or term.prefix:
         return 0
-    row = connection.execute("SELECT doc FROM section_word WHERE term = ?", (found[0],)).fetchone()
+    row = connection.execute("SELECT doc FROM section_word WHERE term = ?", (texts[0],)).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -265,38 +265,38 @@ _ESCAPED = r"\\\g<0>"
 def scored_sections(connection: sqlite3.Connection, query: Query) -> Scores | None:
     """Return the sections in which every clause is found and nothing that is excluded; None for a query without
     clauses."""
-    found: Scores | None = None
+    total: Scores | None = None
     for clause in query.clauses:
         scores = _clause(connection, clause)
-        found = scores if found is None else {id_: found[id_] + scores[id_] for id_ in found.keys() & scores.keys()}
-    if found is not None and query.excluded:
+        total = scores if total is None else {id_: total[id_] + scores[id_] for id_ in total.keys() & scores.keys()}
+    if total is not None and query.excluded:
         excluded = excluded_sections(connection, query)
-        return {id_: score for id_, score in found.items() if id_ not in excluded}
-    return found
+        return {id_: score for id_, score in total.items() if id_ not in excluded}
+    return total
 
 
 def excluded_sections(connection: sqlite3.Connection, query: Query) -> AbstractSet[int]:
     """Return the sections in which something is found that a query excludes."""
     plain = [term for term in query.excluded if not term.is_cjk]
-    found: set[int] = set()
+    excluded: set[int] = set()
     if plain:
         statement = "SELECT rowid FROM section_text WHERE section_text MATCH ?"
-        found.update(id_ for (id_,) in connection.execute(statement, (match_any(plain),)))
+        excluded.update(id_ for (id_,) in connection.execute(statement, (match_any(plain),)))
     for term in query.excluded:
         if term.is_cjk:
-            found.update(_pieces(connection, term))
-    return found
+            excluded.update(_pieces(connection, term))
+    return excluded
 
 
 def _clause(connection: sqlite3.Connection, clause: Clause) -> Scores:
     """Return the sections in which any of the terms is found."""
     plain = tuple(term for term in clause if not term.is_cjk)
-    found = _ranked_sections(connection, "section_text", WEIGHTS, match_any(plain)) if plain else {}
+    scores = _ranked_sections(connection, "section_text", WEIGHTS, match_any(plain)) if plain else {}
     for term in clause:
         if term.is_cjk:
             for id_, score in _pieces(connection, term).items():
-                found[id_] = found.get(id_, 0.0) + score
-    return found
+                scores[id_] = scores.get(id_, 0.0) + score
+    return scores
 
 
 def _pieces(connection: sqlite3.Connection, term: Term) -> Scores:

@@ -63,16 +63,16 @@ _HIGHLIGHT = """SELECT highlight(section_text, 1, ?, ?), highlight(section_text,
 
 
 def hits_of(
-    connection: sqlite3.Connection, query: Query, found: Sequence[SectionHit], *, sections: bool = False
+    connection: sqlite3.Connection, query: Query, hits: Sequence[SectionHit], *, sections: bool = False
 ) -> list[Hit]:
     """Return the hits. A document that is found by its title or tags alone is shown from its beginning; with
     ``sections`` every section as it was found."""
-    rows = {row.id: row for row in _rows(connection, [hit.section for hit in found])}
-    found = [hit for hit in found if hit.section in rows]
+    rows = {row.id: row for row in _rows(connection, [hit.section for hit in hits])}
+    hits = [hit for hit in hits if hit.section in rows]
     matched = _matched(connection, query, rows.values())
-    elsewhere = [hit.document for hit in found if hit.section not in matched and not sections]
+    elsewhere = [hit.document for hit in hits if hit.section not in matched and not sections]
     begins = {beginning.document: beginning for beginning in _beginnings(connection, elsewhere)}
-    return [_hit(begins.get(hit.document, rows[hit.section]), hit.score, matched.get(hit.section, ())) for hit in found]
+    return [_hit(begins.get(hit.document, rows[hit.section]), hit.score, matched.get(hit.section, ())) for hit in hits]
 
 
 def _hit(row: _Section, score: float, marks: Sequence[Mark]) -> Hit:
@@ -119,19 +119,19 @@ def _matched(connection: sqlite3.Connection, query: Query, rows: Iterable[_Secti
     """Return the sections that match by their text or their headings, with what matched in the text: offsets, in order,
     apart."""
     texts = {row.id: (row.heading, row.text) for row in rows}
-    found: dict[int, list[Mark]] = {}
+    by_section: dict[int, list[Mark]] = {}
     plain = [term for term in query.terms if not term.is_cjk]
     pieces = [term for term in query.terms if term.is_cjk]
     if plain:
         for id_, marks in _highlights(connection, plain, texts):
-            found.setdefault(id_, []).extend(marks)
+            by_section.setdefault(id_, []).extend(marks)
     if pieces:
         in_heading, in_text = (_pattern(pieces, field) for field in ("heading", "text"))
         for id_, (heading, text) in texts.items():
             marks = [match.span() for match in in_text.finditer(text)]
             if marks or in_heading.search(heading):
-                found.setdefault(id_, []).extend(marks)
-    return {id_: _apart(marks)[:MAX_MARKS] for id_, marks in found.items()}
+                by_section.setdefault(id_, []).extend(marks)
+    return {id_: _apart(marks)[:MAX_MARKS] for id_, marks in by_section.items()}
 
 
 def _highlights(
@@ -227,9 +227,9 @@ TRIGRAM = 3
 
 def match_query(query: Query, column: str = "") -> str:
     """Return the whole query; it needs a clause. ``column`` may say where everything must stand: `{title} : `."""
-    found = " AND ".join(f"({match_any(clause)})" for clause in query.clauses)
-    found = f"({column}({found}))" if column else found
-    return f"({found}) NOT ({match_any(query.excluded)})" if query.excluded else found
+    expression = " AND ".join(f"({match_any(clause)})" for clause in query.clauses)
+    expression = f"({column}({expression}))" if column else expression
+    return f"({expression}) NOT ({match_any(query.excluded)})" if query.excluded else expression
 
 
 def match_any(terms: Iterable[Term]) -> str:

@@ -55,11 +55,11 @@ def similar_in(
     by_vectors = {hit.document: hit.section for hit in near if hit.document != row[0]}
     places = by_vectors | sections
     by_links = _linked(connection, row[0], wider)
-    found = [
+    hits = [
         SectionHit(places.get(document) or _first_section(connection, document), document, score)
         for document, score in fused([list(sections), by_links, list(by_vectors)])[: asked.limit]
     ]
-    return hits_of(connection, query, found)
+    return hits_of(connection, query, hits)
 
 
 def _query(connection: sqlite3.Connection, document: int) -> Query:

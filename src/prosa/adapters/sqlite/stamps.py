@@ -47,14 +47,14 @@ def known(connection: sqlite3.Connection, scan: Scan) -> KnownStamps | None:
     if row is not None and not touched and now.count == count and row[0] == msgspec.msgpack.encode(now):
         return now
     try:
-        found = _DECODER.decode(row[0]) if row is not None else None
+        stamps = _DECODER.decode(row[0]) if row is not None else None
     except (msgspec.MsgspecError, TypeError, UnicodeDecodeError):
         return None
-    if found is None or found.hints != scan.hints or found.count != sum(map(len, found.stamps.values())):
+    if stamps is None or stamps.hints != scan.hints or stamps.count != sum(map(len, stamps.stamps.values())):
         return None
     for path in touched:
-        _bring_up(connection, found.stamps, path)
-    return found if sum(map(len, found.stamps.values())) == count else None
+        _bring_up(connection, stamps.stamps, path)
+    return stamps if sum(map(len, stamps.stamps.values())) == count else None
 
 
 _NO_METAS = "SELECT path, size, mtime_ns, ctime_ns, inode FROM document WHERE dialect = 'magi' AND globs IS NULL"
@@ -119,11 +119,11 @@ def stamps_of(scan: Scan) -> Stamps:
     """Return the stamps of a scan by folder."""
     if isinstance(scan.documents, Folders):
         return scan.documents.stamps
-    found: Stamps = {}
+    stamps: Stamps = {}
     for document in scan.documents:
         folder, name = split(document.path)
-        found.setdefault(folder, {})[name] = document.stamp
-    return found
+        stamps.setdefault(folder, {})[name] = document.stamp
+    return stamps
 
 
 def found_at(scan: Scan, paths: Iterable[str]) -> list[FoundDocument]:

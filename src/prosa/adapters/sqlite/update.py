@@ -180,12 +180,12 @@ class Update(Struct, dict=True):
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         last = max(last, max(self._old, default=0))  # the number of a document that was just removed is not reused
         items: list[Item] = []
-        for found in documents:
-            known = self.known.get(found.path)
+        for document in documents:
+            known = self.known.get(document.path)
             last += known is None
-            digest = known.digest if known is not None and known.hint == found.hint_text else ""
+            digest = known.digest if known is not None and known.hint == document.hint_text else ""
             number = last if known is None else known.id
-            items.append(Item(number, replace(found, stamp=Stamp(*sure(found.stamp, at_ns))), digest))
+            items.append(Item(number, replace(document, stamp=Stamp(*sure(document.stamp, at_ns))), digest))
         return items
 
     def _read(self, items: Sequence[Item]) -> None:
@@ -233,8 +233,8 @@ class Update(Struct, dict=True):
         changed = bool(self.before.numbers or self.written)
         sites = linking.kept_sites(self.connection)
         if sites is None or self._moves_sites():
-            found = linking.find_sites(self.connection, given=self.reading.given)
-            started, sites = started or found != sites, found
+            new_sites = linking.find_sites(self.connection, given=self.reading.given)
+            started, sites = started or new_sites != sites, new_sites
         elif not changed:
             return
         if started or len(self.written) > MOSTLY:
@@ -373,15 +373,15 @@ class _MetaFiles(Struct):
 
 
 def _meta_files(connection: sqlite3.Connection) -> _MetaFiles:
-    found = _MetaFiles()
+    files = _MetaFiles()
     rows = connection.execute("SELECT id, path, globs FROM document WHERE globs IS NOT NULL").fetchall()
     for number, path, globs in rows:
         meta = _NumberedFile(number, MetaFile(PurePosixPath(path), tuple(json.loads(globs)), _own(connection, number)))
         if meta.wide:
-            found.wide.append(meta)
+            files.wide.append(meta)
         else:
-            found.near.setdefault(posixpath.dirname(path), []).append(meta)
-    return found
+            files.near.setdefault(posixpath.dirname(path), []).append(meta)
+    return files
 
 
 def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[FieldRow] | None]:

@@ -226,8 +226,8 @@ def load_readers() -> None:
     import prosa.dialects.ymj  # noqa: F401
 
 
-def _hints(found: FoundDocument) -> Hints:
-    return Hints(glob=found.hint or None, vault=found.vault)
+def _hints(document: FoundDocument) -> Hints:
+    return Hints(glob=document.hint or None, vault=document.vault)
 
 
 def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
@@ -246,11 +246,11 @@ def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
 def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     from prosa.graph.build import own_id
 
-    number, found, record = item.id, item.found, extracted.record
+    number, document, record = item.id, item.found, extracted.record
     packed.documents.append(
         (
-            *(number, found.path, extracted.digest, *found.stamp, found.hint_text),
-            *(record.dialect, own_id(record), found.path, record.title, record.type, ""),
+            *(number, document.path, extracted.digest, *document.stamp, document.hint_text),
+            *(record.dialect, own_id(record), document.path, record.title, record.type, ""),
             *extracted.facets,
             *(extracted.words, extracted.lines, _json(record.canonical), _json(record.actions)),
             None if extracted.globs is None else _json(extracted.globs),

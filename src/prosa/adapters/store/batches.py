@@ -83,13 +83,13 @@ def hold(
         if alive(other):
             message = f"the batch {name} runs in another process on {where}, and one process at a time has a store"
             raise BatchesHeld(message, hint="wait for it, end it, or name another store with --store")
-    found = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
-    if found is None:
+    row = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
+    if row is None:
         insert_batch(connection, replace(batch, holder=mine, host=host))
         return batch
     again = "UPDATE batch SET state = 'open', holder = ?, host = ?, ended = NULL, reason = NULL WHERE id = ?"
     connection.execute(again, (mine, host, batch.id))
-    return _batch(found)
+    return _batch(row)
 
 
 def insert_batch(connection: Database, batch: BatchRecord) -> None:
@@ -239,12 +239,12 @@ def begin_again(connection: Database, batch: str, kinds: Sequence[str]) -> int:
     resumed; a row that was refused or reached a limit starts over."""
     marks = ", ".join("?" * len(kinds))
     text = f"SELECT id, kind FROM run WHERE batch = ? AND state = 'failed' AND kind IN ({marks})"  # noqa: S608
-    found = connection.execute(text, (batch, *kinds)).fetchall()
-    for run, kind in found:
+    rows = connection.execute(text, (batch, *kinds)).fetchall()
+    for run, kind in rows:
         if kind in ("refused", "limit", "input"):
             connection.execute("UPDATE call SET state = 'failed' WHERE run = ?", (run,))
         connection.execute("UPDATE run SET state = 'interrupted', kind = NULL, crashes = 0 WHERE id = ?", (run,))
-    return len(found)
+    return len(rows)
 
 
 def _require_held(connection: Database, batch: str, holder: str) -> None:
@@ -262,12 +262,19 @@ _ResultRow: TypeAlias = "tuple[int, str, str, str | None, str | None, str | None
 def _result(row: _ResultRow) -> RowResult:
     number, job, state, kind, error, output, cost, calls, seconds, attempts = row
     name: Value = number
-    said: Value = None
+    value: Value = None
     try:
         name = json.loads(str(job))
-        said = json.loads(output) if state == "done" and output is not None else None
+        value = json.loads(output) if state == "done" and output is not None else None
     except (ValueError, RecursionError):
         state, kind, error = "failed", "crashed", "the stored data of this row is damaged"
-    values: dict[str, Value] = {"row": number, "id": name, "output": said, "error": error, "cost": cost, "calls": calls}
+    values: dict[str, Value] = {
+        "row": number,
+        "id": name,
+        "output": value,
+        "error": error,
+        "cost": cost,
+        "calls": calls,
+    }
     values |= {"kind": None if state == "done" else kind, "seconds": seconds or 0.0, "attempts": attempts}
     return convert(values, RowResult)

@@ -96,9 +96,9 @@ def unfinished(connection: Database, record: Improvement) -> list[Improvement]:
     same too."""
     text = f"{_ROW} WHERE subject = ? AND digest = ? AND about = ? ORDER BY started DESC, id"
     rows = connection.execute(text, (record.subject, record.digest, record.about)).fetchall()
-    found = [improvement for improvement in map(_record, rows) if record.seed in (-1, improvement.seed)]
-    call = next((improvement.call for improvement in found if improvement.state != "done"), "")
-    return [improvement for improvement in found if improvement.call == call]
+    improvements = [improvement for improvement in map(_record, rows) if record.seed in (-1, improvement.seed)]
+    call = next((improvement.call for improvement in improvements if improvement.state != "done"), "")
+    return [improvement for improvement in improvements if improvement.call == call]
 
 
 def of_test(connection: Database, test: str) -> tuple[Improvement, ...]:

@@ -73,8 +73,8 @@ def items_of(connection: Database, lease: LeaseKey) -> list[LeasedRow]:
         "SELECT item.number, item.job, item.input, run.state, run.crashes"
         f" {_JOINED} AND item.number >= ? AND item.number <= ? AND {UNDONE} ORDER BY item.number"
     )
-    found = connection.execute(text, (lease.batch, lease.first, lease.last)).fetchall()
-    return [_item(row) for row in found]
+    rows = connection.execute(text, (lease.batch, lease.first, lease.last)).fetchall()
+    return [_item(row) for row in rows]
 
 
 def undone(connection: Database, batch: str) -> Iterator[int]:
@@ -154,9 +154,9 @@ def end_part(connection: Database, batch: str, part: str, unused: int) -> None:
 
 
 def _others_have_parts(connection: Database, batch: str, part: str, alive: Callable[[], Callable[[str], bool]]) -> bool:
-    found = [name for name, left in _parts(connection, batch).items() if left > 0 and name != part]
-    lives = alive() if found else None
-    return lives is not None and any(lives(name.partition(":")[0]) for name in found)
+    others = [name for name, left in _parts(connection, batch).items() if left > 0 and name != part]
+    lives = alive() if others else None
+    return lives is not None and any(lives(name.partition(":")[0]) for name in others)
 
 
 def _parts(connection: Database, batch: str) -> dict[str, int]:
@@ -231,8 +231,8 @@ def draw_together(
 
 def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the machines whose workers have leases of a batch."""
-    found = connection.execute("SELECT DISTINCT holder, host FROM lease WHERE batch = ? AND holder <> ''", (batch,))
-    return tuple(sorted({host for holder, host in found.fetchall() if alive(holder)}))
+    rows = connection.execute("SELECT DISTINCT holder, host FROM lease WHERE batch = ? AND holder <> ''", (batch,))
+    return tuple(sorted({host for holder, host in rows.fetchall() if alive(holder)}))
 
 
 def _item(row: Sequence[Value]) -> LeasedRow:

@@ -202,8 +202,8 @@ def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageR
         if taken and wanted.room is not None and size > wanted.room:
             return
         run = wanted.run if wanted.path else _run_of(message)
-        given = (run, wanted.path, holder, wanted.now, message.id)
-        if database.execute(_LEASE, given).rowcount != 1:
+        parameters = (run, wanted.path, holder, wanted.now, message.id)
+        if database.execute(_LEASE, parameters).rowcount != 1:
             continue  # another process was quicker
         taken += 1
         attempts = message.attempts + 1
@@ -316,22 +316,22 @@ def named(database: Database, name: str) -> MessageRecord:
     """Return the message of an id, or of the beginning of one. Raises `MailRefused`."""
     text = f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
     rows = database.execute(text, (name, f"{name}\uffff")).fetchall() if name else []
-    found = [_message(row) for row in rows]
-    if len(found) > 1 and found[0].id != name:
+    records = [_message(row) for row in rows]
+    if len(records) > 1 and records[0].id != name:
         raise MailRefused(f"several messages start with {name[:40]!r}", hint="write more of the id")
-    if not found:
+    if not records:
         raise MailRefused(f"there is no message {name[:40]!r}", hint="prosa mail NAME lists them")
-    return found[0]
+    return records[0]
 
 
 def boxes(database: Database) -> list[BoxCounts]:
     """Return the mailboxes with messages, by name."""
     text = "SELECT mailbox, state, COUNT(*), MIN(time) FROM message GROUP BY mailbox, state ORDER BY mailbox, state"
-    found: dict[str, BoxCounts] = {}
+    by_mailbox: dict[str, BoxCounts] = {}
     for mailbox, state, count, first in database.execute(text).fetchall():
-        box = replace(found.get(mailbox, BoxCounts(mailbox)), **{state: count})
-        found[mailbox] = replace(box, oldest=first) if state == "new" else box
-    return list(found.values())
+        box = replace(by_mailbox.get(mailbox, BoxCounts(mailbox)), **{state: count})
+        by_mailbox[mailbox] = replace(box, oldest=first) if state == "new" else box
+    return list(by_mailbox.values())
 
 
 def messages(database: Database, chosen: MessageFilter, *, after_place: int = 0) -> list[MessageRecord]:
@@ -342,14 +342,14 @@ def messages(database: Database, chosen: MessageFilter, *, after_place: int = 0)
     text = f"{_SELECT}{where} ORDER BY {order}"
     if chosen.limit is not None and not chosen.needs_content:
         text, values = f"{text} LIMIT ?", [*values, chosen.limit]
-    found: list[MessageRecord] = []
+    records: list[MessageRecord] = []
     for row in database.execute(text, values):
         message = _message(row)
         if chosen.meets(message):
-            found.append(message)
-        if chosen.limit is not None and len(found) >= chosen.limit:
+            records.append(message)
+        if chosen.limit is not None and len(records) >= chosen.limit:
             break
-    return found[::-1]
+    return records[::-1]
 
 
 def last_place(database: Database, mailbox: str) -> int:
@@ -359,16 +359,16 @@ def last_place(database: Database, mailbox: str) -> int:
 
 
 def _conditions(chosen: MessageFilter, after_place: int) -> tuple[str, list[str | int]]:
-    found: list[tuple[str, list[str | int]]] = [("place > ?", [after_place])]
+    conditions: list[tuple[str, list[str | int]]] = [("place > ?", [after_place])]
     for column, value in (("mailbox = ?", chosen.mailbox), ("sender = ?", chosen.sender)):
         if value is not None:
-            found.append((column, [value]))
+            conditions.append((column, [value]))
     for column, value in (("time >= ?", chosen.after), ("time < ?", chosen.before)):
         if value is not None:
-            found.append((column, [value]))
+            conditions.append((column, [value]))
     if chosen.states:
-        found.append((f"state IN ({', '.join('?' * len(chosen.states))})", [*chosen.states]))
-    return f" WHERE {' AND '.join(text for text, _ in found)}", [value for _, some in found for value in some]
+        conditions.append((f"state IN ({', '.join('?' * len(chosen.states))})", [*chosen.states]))
+    return f" WHERE {' AND '.join(text for text, _ in conditions)}", [value for _, some in conditions for value in some]
 
 
 def _message(row: Sequence[Value]) -> MessageRecord:

@@ -80,13 +80,13 @@ class SqliteDatabase(sqlite3.Connection):
         """Do work as the only process that writes."""
         try:
             self.execute("BEGIN IMMEDIATE")
-            found = work()
+            result = work()
             self.execute("COMMIT")
         except BaseException:
             with suppress(sqlite3.Error):
                 self.execute("ROLLBACK")
             raise
-        return found
+        return result
 
     def hold(self, name: str) -> None:
         """Do nothing: a locked file holds the store (see `holding`)."""
@@ -167,14 +167,14 @@ def open_file_reader(path: Path) -> SqliteDatabase | None:
             read_only_uri(path), uri=True, timeout=WAIT_SECONDS, isolation_level=None, factory=SqliteDatabase
         )
         try:
-            found = _checked(connection, path)
-            if found == schema.SCHEMA_VERSION:
+            version = _checked(connection, path)
+            if version == schema.SCHEMA_VERSION:
                 return connection
             connection.close()
         except BaseException:
             connection.close()
             raise
-    if not found:
+    if not version:
         return None
     open_file(path).close()
     return open_file_reader(path)
@@ -320,18 +320,18 @@ def _make_private(path: Path) -> None:
         with suppress(FileExistsError):
             flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
             os.close(os.open(path, flags, PRIVATE))
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise StoreProblem(f"the store {path} cannot be made: {error.strerror or error}", hint=_ELSEWHERE) from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise StoreProblem(f"the store {path} is not a regular file", hint=_ELSEWHERE)
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise StoreProblem(f"the store {path} belongs to another user and is not used", hint=_ELSEWHERE)
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StoreProblem(f"the store {path} may be written by others and is not used", hint=f"run: chmod 600 {path}")
-    if stat.S_IMODE(found.st_mode) != PRIVATE:
+    if stat.S_IMODE(status.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
 
 

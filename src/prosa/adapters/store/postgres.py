@@ -155,16 +155,16 @@ class PostgresDatabase:
             self._number = ""
             try:
                 self._connection.execute("BEGIN")
-                found = work()
+                result = work()
                 committing = self._number or self._assigned()
                 self._connection.execute("COMMIT")
-                return found
+                return result
             except (errors.DeadlockDetected, errors.SerializationFailure):
                 self._roll_back()
             except psycopg.Error as error:
                 self._reconnect(error)
                 if committing and self._was_committed(committing):
-                    return found
+                    return result
             except BaseException:
                 self._roll_back()
                 raise
@@ -226,8 +226,8 @@ class PostgresDatabase:
                 return
             except (psycopg.OperationalError, StoreProblem) as problem:
                 if time.monotonic() >= end:
-                    said = _first_line(error)
-                    why = f"the store {self.server} was lost and is away for {PATIENCE:g} s: {said}"
+                    reason = _first_line(error)
+                    why = f"the store {self.server} was lost and is away for {PATIENCE:g} s: {reason}"
                     raise StoreProblem(why, hint=_AGAIN) from problem
             time.sleep(pause)
             pause = min(pause * 2, _PAUSES[1])
@@ -272,12 +272,12 @@ def living_names(server: StoreServer) -> Callable[[str], bool]:
             "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND classid = ? AND granted"
             " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         )
-        found = frozenset(int(number) for (number,) in database.execute(text, (LOCKS,)))
+        locks = frozenset(int(number) for (number,) in database.execute(text, (LOCKS,)))
     except psycopg.Error as error:
         raise _problem_of(error, server) from None
     finally:
         database.close()
-    return lambda name: bool(name) and _lock_number(name) in found
+    return lambda name: bool(name) and _lock_number(name) in locks
 
 
 def _lock_number(name: str) -> int:
@@ -291,26 +291,26 @@ def problem_of(error: Exception, server: StoreServer) -> StoreProblem | None:
 
 
 def _problem_of(error: psycopg.Error, server: StoreServer) -> StoreProblem:
-    said = _first_line(error)
-    if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification) or _lacks_password(said):
+    reason = _first_line(error)
+    if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification) or _lacks_password(reason):
         hint = "the password comes from PGPASSWORD, or from ~/.pgpass (see docs/batches.md)"
-        return StoreProblem(f"the store {server} refuses the connection: {said}", hint=hint)
-    if isinstance(error, errors.InvalidCatalogName) or re.fullmatch(r'database ".*" does not exist', said):
-        return StoreProblem(f"the store {server} is not there: {said}", hint="make the database: createdb NAME")
-    if isinstance(error, errors.InsufficientPrivilege) or "store_version" in said:
+        return StoreProblem(f"the store {server} refuses the connection: {reason}", hint=hint)
+    if isinstance(error, errors.InvalidCatalogName) or re.fullmatch(r'database ".*" does not exist', reason):
+        return StoreProblem(f"the store {server} is not there: {reason}", hint="make the database: createdb NAME")
+    if isinstance(error, errors.InsufficientPrivilege) or "store_version" in reason:
         hint = f"its user needs: GRANT CREATE ON DATABASE … TO …, and to own the schema {SCHEMA}"
-        return StoreProblem(f"the store {server} may not be used: {said}", hint=hint)
+        return StoreProblem(f"the store {server} may not be used: {reason}", hint=hint)
     if isinstance(error, errors.ReadOnlySqlTransaction):
-        return StoreProblem(f"the store {server} may only be read: {said}", hint="name the server that takes writes")
+        return StoreProblem(f"the store {server} may only be read: {reason}", hint="name the server that takes writes")
     if isinstance(error, errors.DiskFull):
         return StoreProblem(f"there is no room for the store {server}: its disk is full")
     if isinstance(error, psycopg.OperationalError):
-        return StoreProblem(f"the store {server} cannot be reached: {said}", hint="is the server there?")
-    return StoreProblem(f"the store {server} cannot be used: {said}")
+        return StoreProblem(f"the store {server} cannot be reached: {reason}", hint="is the server there?")
+    return StoreProblem(f"the store {server} cannot be used: {reason}")
 
 
-def _lacks_password(said: str) -> bool:
-    return any(words in said for words in ("no password supplied", "authentication failed", "no pg_hba.conf entry"))
+def _lacks_password(reason: str) -> bool:
+    return any(words in reason for words in ("no password supplied", "authentication failed", "no pg_hba.conf entry"))
 
 
 def _first_line(error: psycopg.Error) -> str:
@@ -355,8 +355,8 @@ def _closed_on_error(
 def address_of(server: StoreServer) -> str:
     """Return the address of a server with what the user's leaves open. Raises `psycopg.Error` for one that is none."""
     known = psycopg.conninfo.conninfo_to_dict(server.url)
-    given = {name: value for name, value in _CONNECTING.items() if name not in known}
-    return psycopg.conninfo.make_conninfo(server.url, **given)
+    defaults = {name: value for name, value in _CONNECTING.items() if name not in known}
+    return psycopg.conninfo.make_conninfo(server.url, **defaults)
 
 
 def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreServer) -> None:
@@ -366,8 +366,8 @@ def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreS
         version = f"{info.server_version // 10000}"
         raise StoreProblem(f"the store {server} is PostgreSQL {version}", hint=f"{OLDEST // 10000} or newer is needed")
     if info.parameter_status("server_encoding") != "UTF8":
-        found = info.parameter_status("server_encoding")
-        raise StoreProblem(f"the store {server} has the encoding {found}", hint="createdb --encoding UTF8 makes one")
+        encoding = info.parameter_status("server_encoding")
+        raise StoreProblem(f"the store {server} has the encoding {encoding}", hint="createdb --encoding UTF8 makes one")
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     if row is None or row[0] != info.backend_pid:
         hint = "name the server itself: a pooler such as PgBouncer loses the locks and notices that workers live by"
@@ -421,8 +421,8 @@ def _sent(text: str) -> LiteralString:
 def _many(statement: Statement) -> LiteralString:
     """Return a statement that takes rows of values as the text of a JSON array."""
     types = dict(re.findall(r"\b(\w+) (TEXT|INTEGER|REAL)\b", " ".join(sum(schema.MIGRATIONS, ()))))
-    given = ", ".join(f"v{at} {_TYPES[types[name]]}" for at, name in enumerate(statement.columns))
-    source = f"json_to_recordset(?::json) AS given({given})"
+    columns = ", ".join(f"v{at} {_TYPES[types[name]]}" for at, name in enumerate(statement.columns))
+    source = f"json_to_recordset(?::json) AS given({columns})"
     numbers = count()
     text = re.sub(r"\?", lambda _: f"given.v{next(numbers)}", statement.text)
     text = (
@@ -452,7 +452,7 @@ def _in_json(value: Value) -> Value:
 
 def _defined(statement: str) -> str:
     """Return a definition with types that hold what those of SQLite do, and texts that sort by their characters."""
-    return re.sub(r"\b(TEXT|INTEGER|REAL)\b", lambda found: _TYPES[found[1]], statement)
+    return re.sub(r"\b(TEXT|INTEGER|REAL)\b", lambda match: _TYPES[match[1]], statement)
 
 
 def _value(value: Value) -> Value:

@@ -72,8 +72,8 @@ def entrypoint_of(batch: str) -> str:
 def make_queue(database: Database) -> None:
     """Make the tables of the queue, where they are not there yet."""
     database.execute("SELECT pg_advisory_xact_lock(?, 1)", (LOCKS,))
-    (found,) = database.execute("SELECT to_regclass(?)", (f"{SCHEMA}.queue",)).fetchone()
-    if found is None:
+    (table,) = database.execute("SELECT to_regclass(?)", (f"{SCHEMA}.queue",)).fetchone()
+    if table is None:
         builder = QueryBuilderEnvironment(settings=_settings())
         _server(database).connection.execute(builder.build_install_query(create_schema=False).encode())
 
@@ -105,8 +105,8 @@ def waiting(database: Database, batch: str) -> int:
 def _rows_of(job: Job) -> tuple[int, int] | None:
     """Return the first and the last row of a lease; None for any other payload."""
     with suppress(msgspec.DecodeError, RecursionError):
-        found = msgspec.json.decode(job.payload or b"{}", type=dict[str, _Number])
-        return (found["first"], found["last"]) if {"first", "last"} <= found.keys() else None
+        bounds = msgspec.json.decode(job.payload or b"{}", type=dict[str, _Number])
+        return (bounds["first"], bounds["last"]) if {"first", "last"} <= bounds.keys() else None
     return None
 
 
@@ -177,7 +177,7 @@ class LeaseQueue:
         async def taken() -> list[TakenLease]:
             async with self._takes.transaction():
                 jobs = await self._queue.dequeue(most, names, self._id, None, timedelta(seconds=self.takeover))
-                return [found for job in jobs if (found := await self._taken(job)) is not None]
+                return [lease for job in jobs if (lease := await self._taken(job)) is not None]
 
         return await self._asked(taken)
 
@@ -191,8 +191,8 @@ class LeaseQueue:
             " ON CONFLICT (batch, first) DO UPDATE SET turn = mine.turn + 1, last = excluded.last,"
             " holder = excluded.holder, host = excluded.host RETURNING turn"
         )
-        given = batch, *rows, self.holder, self.host
-        row = await (await self._takes.execute(text, given)).fetchone()
+        parameters = batch, *rows, self.holder, self.host
+        row = await (await self._takes.execute(text, parameters)).fetchone()
         assert row is not None
         key = LeaseKey(batch, *rows, int(row[0]))
         known = self.held.get(job.id)
@@ -249,10 +249,10 @@ class LeaseQueue:
 
     async def _connected(self) -> psycopg.AsyncConnection:
         try:
-            found = await psycopg.AsyncConnection.connect(address_of(self.server), autocommit=True)
-            await found.execute(f"SET search_path TO {SCHEMA}")
-            await found.execute(f"SET idle_in_transaction_session_timeout TO '{postgres.IDLE_SECONDS}s'")
-            return found
+            connection = await psycopg.AsyncConnection.connect(address_of(self.server), autocommit=True)
+            await connection.execute(f"SET search_path TO {SCHEMA}")
+            await connection.execute(f"SET idle_in_transaction_session_timeout TO '{postgres.IDLE_SECONDS}s'")
+            return connection
         except psycopg.Error as error:
             raise problem_of(error, self.server) or error from None
 

@@ -83,23 +83,23 @@ def journal(connection: Database, results: Sequence[LineResult]) -> int:
 
 
 def _written(connection: Database, result: LineResult) -> int:
-    found = _call_of(connection, result.custom_id)
-    if found is None or (result.reply is None and result.again):
+    call = _call_of(connection, result.custom_id)
+    if call is None or (result.reply is None and result.again):
         return 0
     if result.reply is None:
-        return connection.execute(_FAILED, stored((result.error, REFUSED, *found))).rowcount
+        return connection.execute(_FAILED, stored((result.error, REFUSED, *call))).rowcount
     reply = result.reply
     usage = reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_input_tokens
-    said = reply_digest(reply), as_json(reply), reply.model_name, reply.service, reply.finish
-    return connection.execute(_ANSWERED, stored((*said, *usage, *found))).rowcount
+    reply_columns = reply_digest(reply), as_json(reply), reply.model_name, reply.service, reply.finish
+    return connection.execute(_ANSWERED, stored((*reply_columns, *usage, *call))).rowcount
 
 
 def _call_of(connection: Database, name: str) -> tuple[str, str, int] | None:
     """Return the last attempt at the call of an id, where it waits for its answer."""
-    found = run_of_id(name)
-    if found is None:
+    address = run_of_id(name)
+    if address is None:
         return None
-    run, path = found
+    run, path = address
     text = "SELECT path, attempt, state FROM call WHERE run = ? AND kind = 'model' ORDER BY attempt DESC"
     rows = connection.execute(text, (run,)).fetchall()
     for known, attempt, state in rows:

@@ -134,9 +134,18 @@ def answer(call: CallRecord) -> Changes:
 def _answer(call: CallRecord, *, forget: bool = False) -> Change:
     """Return what records the answer of a call; ``forget`` keeps neither what was asked nor what was said."""
     reply, statement = (None, _ANSWER_FORGOTTEN) if forget else (call.reply, _ANSWER_CALL)
-    said = (call.state, call.answer, reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
+    call_columns = (
+        call.state,
+        call.answer,
+        reply,
+        call.is_error,
+        call.error,
+        call.answered_by,
+        call.service,
+        call.finish,
+    )
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
-    row = stored((*said, *took, call.run, call.path, call.attempt, call.run, call.attempt))
+    row = stored((*call_columns, *took, call.run, call.path, call.attempt, call.run, call.attempt))
 
     def refused(connection: Database) -> RunError:
         if connection.execute(f"SELECT 1 {_HELD}", (call.run, call.attempt)).fetchone() is None:
@@ -166,10 +175,10 @@ def end(
     statement = _END_FORGOTTEN if forget else _END_RUN
     ends = Change(statement, row, lambda connection: _not_held(connection, run.id))
     if answered is not None:
-        found = [_answer(answered, forget=forget), ends]
+        changes = [_answer(answered, forget=forget), ends]
     else:
-        found = [ends, Change(_FORGET_CALLS, (run.id,))] if forget else [ends]
-    return Changes(run.id, lambda: found)
+        changes = [ends, Change(_FORGET_CALLS, (run.id,))] if forget else [ends]
+    return Changes(run.id, lambda: changes)
 
 
 def stored(values: Sequence[object]) -> list[object]:
@@ -221,22 +230,26 @@ def runs(connection: Database, chosen: RunFilter) -> list[RunRecord]:
 
 
 def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
-    found: list[tuple[str, tuple[str, ...]]] = [("number IS NULL", ())]
+    conditions: list[tuple[str, tuple[str, ...]]] = [("number IS NULL", ())]
     if chosen.program is not None:
-        found.append(("file = ?" if "/" in chosen.program else "program = ?", (chosen.program,)))
+        conditions.append(("file = ?" if "/" in chosen.program else "program = ?", (chosen.program,)))
     if chosen.since is not None:
-        found.append(("started >= ?", (chosen.since,)))
+        conditions.append(("started >= ?", (chosen.since,)))
     if chosen.before is not None:
-        found.append(("started < ?", (chosen.before,)))
+        conditions.append(("started < ?", (chosen.before,)))
     if chosen.failed:
-        found.append(("state <> 'done'", ()))
+        conditions.append(("state <> 'done'", ()))
     if chosen.states:
-        found.append((f"state IN ({', '.join('?' * len(chosen.states))})", chosen.states))
+        conditions.append((f"state IN ({', '.join('?' * len(chosen.states))})", chosen.states))
     if chosen.text:
-        found.append((f"({' OR '.join(f'LOWER({name}) LIKE ? ESCAPE ?' for name in _SEARCHED)})", _like(chosen.text)))
+        conditions.append(
+            (f"({' OR '.join(f'LOWER({name}) LIKE ? ESCAPE ?' for name in _SEARCHED)})", _like(chosen.text))
+        )
     if chosen.below is not None:
-        found.append(("(started, id) < (?, ?)", chosen.below))
-    return f" WHERE {' AND '.join(clause for clause, _ in found)}", [value for _, values in found for value in values]
+        conditions.append(("(started, id) < (?, ?)", chosen.below))
+    return f" WHERE {' AND '.join(clause for clause, _ in conditions)}", [
+        value for _, values in conditions for value in values
+    ]
 
 
 def _like(text: str) -> tuple[str, ...]:
@@ -248,8 +261,8 @@ def _like(text: str) -> tuple[str, ...]:
 def count(connection: Database, chosen: RunFilter) -> int:
     """Return how many runs are meant."""
     where, values = _conditions(chosen)
-    (found,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
-    return int(found)
+    (total,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
+    return int(total)
 
 
 def run_of(connection: Database, name: str) -> list[RunRecord]:
@@ -274,12 +287,12 @@ def runs_alike(connection: Database, like: RunRecord, most: int) -> list[RunReco
 
 def scripted(connection: Database, ids: Sequence[str]) -> frozenset[str]:
     """Return those of some runs that had a reply of no service: of a script, or of a provider in Python."""
-    found: set[str] = set()
+    run_ids: set[str] = set()
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         text = f"SELECT id FROM run WHERE id IN ({', '.join('?' * len(some))}) AND EXISTS ({_NOT_ASKED})"  # noqa: S608
-        found.update(run for (run,) in connection.execute(text, some))
-    return frozenset(found)
+        run_ids.update(run for (run,) in connection.execute(text, some))
+    return frozenset(run_ids)
 
 
 def calls_of(connection: Database, run: str) -> list[CallRecord]:
@@ -288,16 +301,17 @@ def calls_of(connection: Database, run: str) -> list[CallRecord]:
     return [_call(row) for row in rows]
 
 
-def with_totals(connection: Database, found: Sequence[RunRecord]) -> list[RunRecord]:
+def with_totals(connection: Database, records: Sequence[RunRecord]) -> list[RunRecord]:
     """Return runs with what they have taken so far: a run that has not ended has no totals of its own yet."""
-    unended = [record.id for record in found if record.ended is None]
+    unended = [record.id for record in records if record.ended is None]
     totals: dict[str, tuple[int, ...]] = {}
     for start in range(0, len(unended), _AT_ONCE):
         some = unended[start : start + _AT_ONCE]
         text = f"{_TOTALS_SO_FAR}state = 'answered' AND run IN ({', '.join('?' * len(some))}) GROUP BY run"
         totals |= {run: tuple(map(int, row)) for run, *row in connection.execute(text, some)}
     return [
-        _so_far(record, totals.get(record.id, (0, 0, 0, 0, 0))) if record.ended is None else record for record in found
+        _so_far(record, totals.get(record.id, (0, 0, 0, 0, 0))) if record.ended is None else record
+        for record in records
     ]
 
 
@@ -310,14 +324,14 @@ def _so_far(run: RunRecord, totals: Sequence[int]) -> RunRecord:
 
 def model_calls(connection: Database, ids: Sequence[str]) -> dict[str, list[CallRecord]]:
     """Return the answered model calls of some runs, by run, without what was said in them."""
-    found: dict[str, list[CallRecord]] = {run: [] for run in ids}
+    by_run: dict[str, list[CallRecord]] = {run: [] for run in ids}
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         where = f"run IN ({', '.join('?' * len(some))}) AND kind = 'model' AND state = 'answered'"
         for row in connection.execute(f"SELECT {_SLIM} FROM call WHERE {where} ORDER BY run, path", some):  # noqa: S608
             call = _call(row)
-            found[call.run].append(call)
-    return found
+            by_run[call.run].append(call)
+    return by_run
 
 
 def forget(connection: Database, ids: Iterable[str]) -> int:
@@ -365,19 +379,19 @@ def ids_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
 def whole_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
     """Return id, state and holder of the runs that started before a moment, did not succeed and can still be
     resumed."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done' AND number IS NULL",
         (before,),
     )
-    return found.fetchall()
+    return rows.fetchall()
 
 
 def oldest(connection: Database, most: int) -> list[tuple[str, str, str]]:
     """Id, state and holder of the oldest runs."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT id, state, holder FROM run WHERE number IS NULL ORDER BY started LIMIT ?", (most,)
     )
-    return found.fetchall()
+    return rows.fetchall()
 
 
 def parts_note(batch: str) -> str:
@@ -476,8 +490,8 @@ def _has_open_batch(connection: Database) -> bool:
 
 def _forget_ended_batch(connection: Database) -> int:
     """Take the oldest batch away; all of them are over."""
-    found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
-    return forget_batch(connection, found[0]) if found else 0
+    row = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
+    return forget_batch(connection, row[0]) if row else 0
 
 
 def _forget_messages(connection: Database, before: str) -> None:
@@ -499,6 +513,6 @@ def _waiting_mail(connection: Database) -> int:
     return int(connection.execute(text).fetchone()[0])
 
 
-def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
+def _dead(rows: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
     """Return the ids of runs that no living process holds."""
-    return [run for run, state, holder in found if state != "open" or not alive(holder)]
+    return [run for run, state, holder in rows if state != "open" or not alive(holder)]

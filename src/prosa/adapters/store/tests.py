@@ -99,23 +99,23 @@ def _require_held(connection: Database, test: str, holder: str) -> None:
 
 def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:
     """Return the tests that are meant, those that started last first, without what they tried."""
-    found: list[tuple[str, tuple[str, ...]]] = []
+    conditions: list[tuple[str, tuple[str, ...]]] = []
     if chosen.since is not None:
-        found.append(("started >= ?", (chosen.since,)))
+        conditions.append(("started >= ?", (chosen.since,)))
     if chosen.text is not None:
         like = f"%{_literal(chosen.text.lower())}%"
         text = (
             "(test.id LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id"
             " AND (LOWER(suite.path) LIKE ? ESCAPE '!' OR LOWER(suite.label) LIKE ? ESCAPE '!')))"
         )
-        found.append((text, (like, like, like)))
+        conditions.append((text, (like, like, like)))
     if chosen.subject is not None:
         text = "EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id AND ? IN (suite.path, suite.file, suite.label))"
-        found.append((text, (chosen.subject,)))
+        conditions.append((text, (chosen.subject,)))
     if chosen.below is not None:
-        found.append(("(started, id) < (?, ?)", chosen.below))
-    where = f" WHERE {' AND '.join(clause for clause, _ in found)}" if found else ""
-    values: list[str | int] = [value for _, some in found for value in some]
+        conditions.append(("(started, id) < (?, ?)", chosen.below))
+    where = f" WHERE {' AND '.join(clause for clause, _ in conditions)}" if conditions else ""
+    values: list[str | int] = [value for _, some in conditions for value in some]
     text = f"SELECT {_LISTED} FROM test{where} ORDER BY started DESC, id DESC"  # noqa: S608
     if chosen.limit is not None:
         text, values = f"{text} LIMIT ?", [*values, chosen.limit]
@@ -130,13 +130,13 @@ def _literal(text: str) -> str:
 
 def suites_of(connection: Database, ids: Sequence[str]) -> dict[str, list[SuiteRow]]:
     """Return the suites of some tests, by test."""
-    found: dict[str, list[SuiteRow]] = {test: [] for test in ids}
+    by_test: dict[str, list[SuiteRow]] = {test: [] for test in ids}
     for test in ids:
         text = f"SELECT {', '.join(SUITE_COLUMNS)} FROM suite WHERE test = ? ORDER BY number"  # noqa: S608
         for row in connection.execute(text, (test,)):
             values = dict(zip(SUITE_COLUMNS, row, strict=True))
-            found[test].append(convert(values | {"baseline": bool(values["baseline"])}, SuiteRow))
-    return found
+            by_test[test].append(convert(values | {"baseline": bool(values["baseline"])}, SuiteRow))
+    return by_test
 
 
 def test_of(connection: Database, name: str) -> list[TestRecord]:
@@ -190,7 +190,7 @@ def last_outcomes(connection: Database, file: str, most: int) -> dict[str, bool]
         "SELECT DISTINCT test.id, test.started FROM test JOIN suite ON suite.test = test.id"
         " WHERE suite.file = ? AND suite.baseline = 0 ORDER BY test.started DESC LIMIT ?"
     )
-    found: dict[str, bool] = {}
+    outcomes: dict[str, bool] = {}
     for test, _ in connection.execute(text, (file, most)).fetchall():
         rows = connection.execute(
             "SELECT attempt.name, SUM(CASE WHEN attempt.outcome = 'passed' THEN 0 ELSE 1 END) FROM attempt"
@@ -199,8 +199,8 @@ def last_outcomes(connection: Database, file: str, most: int) -> dict[str, bool]
             (test, file),
         )
         for name, not_passed in rows.fetchall():
-            found.setdefault(name, not not_passed)
-    return found
+            outcomes.setdefault(name, not not_passed)
+    return outcomes
 
 
 def _test(row: Sequence[Value]) -> TestRecord:

@@ -275,14 +275,14 @@ class _Group(Struct, eq=False):
         """Return one piece of work, of which nothing is left where it fails."""
         self.connection.execute("SAVEPOINT piece")
         try:
-            found = work(self.connection)
+            result = work(self.connection)
         except Exception as error:
             if not is_of_values(error):
                 raise
             self.connection.execute("ROLLBACK TO SAVEPOINT piece")
             raise unwritable(error, self.place) from error
         self.connection.execute("RELEASE SAVEPOINT piece")
-        return found
+        return result
 
 
 class FencedWriter:

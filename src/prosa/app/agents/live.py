@@ -173,12 +173,12 @@ def _isolated(chosen: AgentOptions) -> bool:
             message = "--agent-home user lets the agent run with your own login, settings and files, without isolation"
             raise AgentRefused(message, hint="if you want that, say so: --trust-agent")
         return False
-    found: Isolation = isolation()
-    if found.kind != "none":
+    sandbox: Isolation = isolation()
+    if sandbox.kind != "none":
         return True
     if chosen.trust:
         return False
-    message = f"an agent runs commands that a skill tells it, and it cannot be isolated here: {found.reason}"
+    message = f"an agent runs commands that a skill tells it, and it cannot be isolated here: {sandbox.reason}"
     raise AgentRefused(message, hint="install bubblewrap; or let it run with your rights: --trust-agent")
 
 

@@ -70,23 +70,23 @@ class RecordedAgents(Struct, frozen=True):
         """Return what was recorded of a task. Raises `CassetteProblem` for an attempt that is not there, or that was
         one of another request or another skill."""
         path = self.folder / _place(task)
-        found = _read(path)
-        if found is None:
+        attempt = _read(path)
+        if attempt is None:
             message = f"{self.folder}: there is no recording of {task.case!r} #{task.repeat} with {task.agent.label}"
             raise CassetteProblem(message, hint="record it with --record")
-        if found.key != task.key:
-            raise CassetteProblem(f"{path}: {_difference(found, task)} since it was recorded", hint="record it again")
-        return AgentResult(found.trace, self._content, remembered=True)
+        if attempt.key != task.key:
+            raise CassetteProblem(f"{path}: {_difference(attempt, task)} since it was recorded", hint="record it again")
+        return AgentResult(attempt.trace, self._content, remembered=True)
 
     def _content(self, digest: str) -> bytes | None:
         return _content(self.folder, digest)
 
 
-def _difference(found: RecordedAttempt, task: AgentTask) -> str:
-    if found.prompt != task.prompt:
+def _difference(attempt: RecordedAttempt, task: AgentTask) -> str:
+    if attempt.prompt != task.prompt:
         return "the request has changed"
-    changed = [skill.name for skill in task.skills if found.skills.get(skill.name) != skill.digest]
-    changed += [name for name in found.skills if name not in {skill.name for skill in task.skills}]
+    changed = [skill.name for skill in task.skills if attempt.skills.get(skill.name) != skill.digest]
+    changed += [name for name in attempt.skills if name not in {skill.name for skill in task.skills}]
     return f"the skill {', '.join(changed)} has changed" if changed else "the files of the case have changed"
 
 
@@ -167,14 +167,14 @@ def _read(path: Path) -> RecordedAttempt | None:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise CassetteProblem(f"{path}: it is larger than {MAX_BYTES // 1024 // 1024} MiB")
-        found = decode(path.read_bytes(), type=RecordedAttempt)
+        attempt = decode(path.read_bytes(), type=RecordedAttempt)
     except FileNotFoundError:
         return None
     except (OSError, DecodeError) as error:
         raise CassetteProblem(f"{path}: it is not a recorded attempt: {error}", hint="record it again") from None
-    if found.prosa_agent_attempt != VERSION:
-        raise CassetteProblem(f"{path}: it has the form {found.prosa_agent_attempt}, and this Prosa reads {VERSION}")
-    return found
+    if attempt.prosa_agent_attempt != VERSION:
+        raise CassetteProblem(f"{path}: it has the form {attempt.prosa_agent_attempt}, and this Prosa reads {VERSION}")
+    return attempt
 
 
 def _content(folder: Path, digest: str) -> bytes | None:

@@ -29,8 +29,8 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
     """Give a new folder, after deleting those of the same prefix whose owners are gone. Raises `OSError` where none can
     be made."""
     if sys.platform == "win32":  # agents do not start there, and a folder with an open file has its name for good
-        with tempfile.TemporaryDirectory(prefix=prefix) as given:
-            yield Path(given)
+        with tempfile.TemporaryDirectory(prefix=prefix) as temporary:
+            yield Path(temporary)
         return
     _sweep(prefix)
     made = Path(tempfile.mkdtemp(prefix=_NEW))

@@ -128,9 +128,9 @@ def agent_choices(texts: tuple[str, ...], model: str | None = None) -> tuple[Age
     return tuple(chosen)
 
 
-def agent_options(given: Mapping[str, object], models: Sequence[str] = ()) -> AgentOptions:
+def agent_options(arguments: Mapping[str, object], models: Sequence[str] = ()) -> AgentOptions:
     """Return the options of keywords; ``models`` are tried with each agent that names none."""
-    keywords = cast("AgentKeywords", given)  # the parser of the command makes them of these keywords
+    keywords = cast("AgentKeywords", arguments)  # the parser of the command makes them of these keywords
     texts = keywords.get("agents") or ()
     named = (texts,) if isinstance(texts, str) else tuple(texts)
     agents = dict.fromkeys(choice for model in models or (None,) for choice in agent_choices(named, model))

@@ -58,11 +58,11 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
     compared."""
     if output.exists() and not output.is_file():
         raise BatchRefused(f"{output} is not a regular file", hint="name one in its place")
-    found = file_digest(output)
-    if found and (batch is None or f"\n{output.absolute()} {found}\n" not in f"\n{batch.written}\n"):
+    digest = file_digest(output)
+    if digest and (batch is None or f"\n{output.absolute()} {digest}\n" not in f"\n{batch.written}\n"):
         message = f"{output} is there already, and is not what this batch wrote last"
         raise BatchRefused(message, hint="move it away, or name another file with --output")
-    return found
+    return digest
 
 
 def write_results(
@@ -111,9 +111,9 @@ def line_of(result: RowResult) -> str:
     return json.dumps(result.as_dict(), ensure_ascii=False)
 
 
-def _pieces(found: Iterable[RowResult]) -> Iterator[bytes]:
+def _pieces(results: Iterable[RowResult]) -> Iterator[bytes]:
     waiting: list[str] = []
-    for result in found:
+    for result in results:
         waiting.append(line_of(result))
         if len(waiting) >= _PIECE:
             yield ("\n".join(waiting) + "\n").encode("utf-8", "backslashreplace")
@@ -122,8 +122,8 @@ def _pieces(found: Iterable[RowResult]) -> Iterator[bytes]:
         yield ("\n".join(waiting) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _first(found: Iterator[RowResult]) -> Iterator[RowResult]:
-    for result in found:
+def _first(results: Iterator[RowResult]) -> Iterator[RowResult]:
+    for result in results:
         yield result
         return
 
@@ -136,28 +136,28 @@ def batch_list(store: StorePlace) -> list[BatchStatus]:
         return list(statuses(store, connection, batches.batches(connection)))
 
 
-def statuses(store: StorePlace, connection: Database, found: Iterable[BatchRecord]) -> Iterator[BatchStatus]:
+def statuses(store: StorePlace, connection: Database, records: Iterable[BatchRecord]) -> Iterator[BatchStatus]:
     """Yield how far some batches of a store are."""
-    for record in found:
+    for record in records:
         yield _status(store, record, batches.counts(connection, record.id, max(record.total, 0)))
 
 
 def batch_status(store: StorePlace, name: str) -> BatchStatus:
     """Return one batch by its name, its id or the beginning of one. Raises `BatchRefused`, `StoreProblem`."""
     with reading_store(store) as connection:
-        found = batches.batch_of(connection, name) if connection else []
-        if connection is None or len(found) != 1:
-            many = f": {', '.join(record.name for record in found)}" if found else ""
-            message = f"several batches start with {name}{many}" if found else f"there is no batch {name[:60]!r}"
+        records = batches.batch_of(connection, name) if connection else []
+        if connection is None or len(records) != 1:
+            many = f": {', '.join(record.name for record in records)}" if records else ""
+            message = f"several batches start with {name}{many}" if records else f"there is no batch {name[:60]!r}"
             raise BatchRefused(message, hint="prosa batch lists them")
-        return _status(store, found[0], batches.counts(connection, found[0].id, max(found[0].total, 0)))
+        return _status(store, records[0], batches.counts(connection, records[0].id, max(records[0].total, 0)))
 
 
 def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
     """Return the batch of an id, None where there is none yet. Raises `StoreProblem`."""
     with reading_store(store) as connection:
-        found = batches.batch_of(connection, batch) if connection else []
-        return next((record for record in found if record.id == batch), None)
+        records = batches.batch_of(connection, batch) if connection else []
+        return next((record for record in records if record.id == batch), None)
 
 
 def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
@@ -205,13 +205,13 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
         )
 
     def work(connection: Database) -> int:
-        found = batches.begin_again(batch.id, kinds)(connection)
-        if found:
+        count = batches.begin_again(batch.id, kinds)(connection)
+        if count:
             leases.open_for_work(batch.id, batch.options or "", invalidate=batch.state != "open")(connection)
             queue.make_queue(connection)
             numbers = list(leases.undone(connection, batch.id))
             queue.enqueue(connection, batch.id, [(number, number) for number in numbers])
-        return found
+        return count
 
     writer = writer_of(store)
     try:
@@ -225,8 +225,8 @@ async def cancel_rounds(store: StorePlace, name: str, options: Options, environm
     batches. Raises `BatchRefused`, `StoreProblem`, `ProviderError`."""
     batch = batch_status(store, name).batch
     with reading_store(store) as connection:
-        found = open_parts(connection, batch.id) if connection is not None else []
-    sent = [part for part in found if part.remote]
+        parts = open_parts(connection, batch.id) if connection is not None else []
+    sent = [part for part in parts if part.remote]
     for backend in {part.backend for part in sent}:
         port = backend_of(backend, options, environment)
         try:

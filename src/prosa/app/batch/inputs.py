@@ -180,8 +180,8 @@ class Inputs(Struct, frozen=True):
         if column := self.mapping.id_column:
             name = row.value.get(column)
             if not isinstance(name, str | int) or isinstance(name, bool):
-                found = "none" if name is None else json.dumps(name, ensure_ascii=False)[:40]
-                raise RowsRefused(f"{row.place}: no id: expected a text or an integer as {column!r}, found {found}")
+                shown = "none" if name is None else json.dumps(name, ensure_ascii=False)[:40]
+                raise RowsRefused(f"{row.place}: no id: expected a text or an integer as {column!r}, found {shown}")
         try:
             input_value = self._given(row, wanted)
             return RowInput(row.number, name, row.place, input_value)
@@ -204,19 +204,19 @@ class Inputs(Struct, frozen=True):
         `ArgumentProblem`."""
         value = row.value or {}
         taken = set(self.mapping.fields.values())
-        found = {column: cell for column, cell in value.items() if wanted is None or column in wanted}
+        fields = {column: cell for column, cell in value.items() if wanted is None or column in wanted}
         for column in taken - set(self.mapping.fields):
-            found.pop(column, None)
+            fields.pop(column, None)
         for name, column in self.mapping.fields.items():
             if column in value:
-                found[name] = value[column]
+                fields[name] = value[column]
             else:
-                found.pop(name, None)
+                fields.pop(name, None)
         if self.form is not None:
-            return self.form.input_value(found)
+            return self.form.input_value(fields)
         if not row.texts:
-            return found
-        return typed_arguments(self.program.input_schema, [(name, str(cell)) for name, cell in found.items()])
+            return fields
+        return typed_arguments(self.program.input_schema, [(name, str(cell)) for name, cell in fields.items()])
 
     def _properties(self) -> frozenset[str] | None:
         """Return the fields that the input schema knows; None where it takes any."""
@@ -260,24 +260,24 @@ class Survey(Struct):
 def survey(inputs: Inputs, refused: Callable[[RowInput], None], seed: int = 0) -> Survey:
     """Look at every row; ``refused`` hears of those that cannot run, with why. Raises `RowsRefused`, for two rows with
     one id among it."""
-    found, chance = Survey(), random.Random(seed)  # noqa: S311 - a sample is no secret
+    summary, chance = Survey(), random.Random(seed)  # noqa: S311 - a sample is no secret
     ids = array("Q")
     schema = Schema(inputs.program.input_schema)
     for row in inputs:
-        found.total += 1
+        summary.total += 1
         if inputs.mapping.id_column:
             ids.append(_id_digest(row.id))
         # Defaults fill what is missing, so most rows that fit without them need no further look.
         wrong = row.problem or ("" if schema.valid(row.input_value) else _wrong(inputs.program, row.input_value))
         if wrong:
-            found.refused += 1
+            summary.refused += 1
             refused(RowInput(row.number, row.id, row.place, problem=wrong))
         else:
-            _sample(found, row.input_value, chance)
-    if not found.total:
+            _sample(summary, row.input_value, chance)
+    if not summary.total:
         raise RowsRefused(f"{inputs.source.name} has no rows")
     _require_unique(inputs, ids)
-    return found
+    return summary
 
 
 def _wrong(program: Program, input_value: Value) -> str:
@@ -288,12 +288,12 @@ def _wrong(program: Program, input_value: Value) -> str:
     return ""
 
 
-def _sample(found: Survey, input_value: Value, chance: random.Random) -> None:
+def _sample(summary: Survey, input_value: Value, chance: random.Random) -> None:
     """Keep some of all rows, each as likely as any other."""
-    seen = found.total - found.refused
-    at = len(found.sample) if len(found.sample) < SAMPLE else chance.randrange(seen)
+    seen = summary.total - summary.refused
+    at = len(summary.sample) if len(summary.sample) < SAMPLE else chance.randrange(seen)
     if at < SAMPLE and len(json.dumps(input_value, default=str)) <= MAX_SAMPLED:
-        found.sample[at : at + 1] = [input_value]
+        summary.sample[at : at + 1] = [input_value]
 
 
 def _id_digest(name: Value) -> int:

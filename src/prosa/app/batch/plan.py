@@ -45,30 +45,30 @@ def plan_batch(prepared: Prepared) -> BatchPlan:
     def hear(row: RowInput) -> None:
         refused.append(row.number)
 
-    found = survey(prepared.inputs, hear, prepared.chosen.seed)
-    counts = BatchCounts(found.total)
+    summary = survey(prepared.inputs, hear, prepared.chosen.seed)
+    counts = BatchCounts(summary.total)
     with reading_store(prepared.store) as connection:
         if connection is not None:
-            counts = batches.counts(connection, prepared.batch.id, found.total)
-    return planned(prepared, found, counts)
+            counts = batches.counts(connection, prepared.batch.id, summary.total)
+    return planned(prepared, summary, counts)
 
 
-def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan:
+def planned(prepared: Prepared, summary: Survey, counts: BatchCounts) -> BatchPlan:
     """Return the plan of rows that were looked at."""
     chosen = prepared.chosen
-    failed = max(counts.failures, found.refused)
-    left = max(found.total - counts.done - failed, 0)
+    failed = max(counts.failures, summary.refused)
+    left = max(summary.total - counts.done - failed, 0)
     left = min(left, *(limit for limit in (chosen.limit, chosen.sample) if limit is not None), left)
-    dollars, why = _dollars(prepared, found.sample, left, counts)
+    dollars, why = _dollars(prepared, summary.sample, left, counts)
     return BatchPlan(
         prepared.batch.name,
         prepared.batch.program,
         prepared.batch.model,
-        found.total,
-        found.refused,
+        summary.total,
+        summary.refused,
         counts.done,
         left,
-        len(found.sample),
+        len(summary.sample),
         dollars,
         _seconds(counts, left, chosen.at_once) if chosen.rounds.is_live else None,
         why,

@@ -65,11 +65,11 @@ class ScriptRows(Struct, frozen=True):
 
     def input_value(self, row: Mapping[str, Value]) -> Value:
         """Return the input for a row. Raises `ArgumentProblem` for one with neither of the columns."""
-        found = {name: _text(value) for name, value in row.items() if value is not None}
-        if not found:
+        values = {name: _text(value) for name, value in row.items() if value is not None}
+        if not values:
             raise ArgumentProblem("text", "the row has no input for a script: `text`, `context` or both")
-        context = document_text(found["context"]) if "context" in found else self.context
-        return given(self.script, context, found.get("text", ""))
+        context = document_text(values["context"]) if "context" in values else self.context
+        return given(self.script, context, values.get("text", ""))
 
 
 class Subject(Struct, frozen=True):
@@ -100,9 +100,9 @@ def subject_of(
     if not script:
         known = ", ".join(candidate.address for candidate in loaded.scripts[:10]) or "none"
         raise BatchRefused(f"which script of {path} runs over the rows? it has: {known}", hint="--script ID")
-    found = selection(loaded, Choice((script,), text="a row"), options, environment)
-    found.require_named()
-    job = found.preparing.ready(found.chosen[0].script)
+    selected = selection(loaded, Choice((script,), text="a row"), options, environment)
+    selected.require_named()
+    job = selected.preparing.ready(selected.chosen[0].script)
     program = replace(job.program, file=path.name, folder=str(path.parent))
     context = cast("Mapping[str, Value]", job.input_value)["context"]  # made by `given`
     return Subject(program, ScriptRows(job.script, str(context), job.row))
@@ -186,10 +186,10 @@ def prepare(
     kept: dict[str, Value] = {"rows": rows.named, "query": rows.query, "name": chosen.name}
     kept |= {"script": script.script.address} if script is not None else {}
     identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
-    found = batch_id(closure, program.model_name, rows_sha, identity)
+    batch = batch_id(closure, program.model_name, rows_sha, identity)
     record = BatchRecord(
-        id=found,
-        name=chosen.name or f"{_plain(program.name)}-{found[:6]}",
+        id=batch,
+        name=chosen.name or f"{_plain(program.name)}-{batch[:6]}",
         created=stamp(system_clock().now()),
         program=program.name,
         file=str(Path(program.folder, program.file).absolute()) if program.file else "",

@@ -122,11 +122,11 @@ class Lines(Struct, eq=False):
 
     def _part_for(self, model: str, size: int) -> OpenPart:
         bounds = self.port.bounds
-        found = next((part for part in reversed(self.parts) if part.model == model), None)
-        if found is None or found.lines >= bounds.lines or found.size + size > bounds.size:
-            found = OpenPart(model, self.folder / f"{os.urandom(8).hex()}.jsonl")
-            self.parts.append(found)
-        return found
+        latest = next((part for part in reversed(self.parts) if part.model == model), None)
+        if latest is None or latest.lines >= bounds.lines or latest.size + size > bounds.size:
+            latest = OpenPart(model, self.folder / f"{os.urandom(8).hex()}.jsonl")
+            self.parts.append(latest)
+        return latest
 
     def drop(self) -> None:
         """Delete the files and release the amounts reserved for requests that will not be sent."""
@@ -219,10 +219,10 @@ class ProviderBatchRounds(Struct, eq=False):
 
     async def all(self) -> None:
         """Send and fetch until no row waits any more. Raises `Stopped`, `ProviderError`, `BatchRefused`."""
-        found = await self._adopted()
-        if found:
+        parts = await self._adopted()
+        if parts:
             self.sent = 1
-            await self._fetch(found)
+            await self._fetch(parts)
         while True:
             over = self.sent >= self.plan.most
             if over and self.plan.then == "live":
@@ -246,7 +246,7 @@ class ProviderBatchRounds(Struct, eq=False):
     async def _adopted(self) -> list[RoundPart]:
         """Return the parts that the service is processing, including those whose id a dead process did not record."""
         open_parts = await self.store.do(lambda connection: rounds.open_parts(connection, self.batch))
-        found: list[RoundPart] = []
+        parts: list[RoundPart] = []
         for part in open_parts:
             if part.backend != self.plan.backend or part.service != self.port.service:
                 hint = f"continue with --backend {part.backend}, or end it: prosa batch NAME --cancel"
@@ -258,10 +258,10 @@ class ProviderBatchRounds(Struct, eq=False):
                 continue
             if not part.remote:
                 await self.store.do(rounds.sent(part.id, remote))
-            found.append(replace(part, remote=remote, state="sent"))
-        if found:
-            self.notice(f"note: {_count(found)} sent before; waiting for the answers")
-        return found
+            parts.append(replace(part, remote=remote, state="sent"))
+        if parts:
+            self.notice(f"note: {_count(parts)} sent before; waiting for the answers")
+        return parts
 
     async def _lost(self, part: RoundPart) -> str:
         """Return the id of a batch that was started but not recorded; empty if there is none."""
@@ -347,10 +347,10 @@ class ProviderBatchRounds(Struct, eq=False):
 
     async def _ended(self, remote: str) -> RemoteBatch:
         seconds = FIRST_POLL
-        while (found := await self._tried(partial(self.port.state, remote))).state == "working":
+        while (batch := await self._tried(partial(self.port.state, remote))).state == "working":
             await self._pause(seconds)
             seconds = min(seconds * 2, LONGEST_POLL)
-        return found
+        return batch
 
     async def _taken(self, part: RoundPart, remote: RemoteBatch) -> None:
         if remote.state == "refused":

@@ -68,10 +68,10 @@ class RowRuns(Struct):
         try:
             kept.stored = await self._begun(journals, job, program, kept)
         except Exception as error:
-            found = self.error_of(error)
-            if isinstance(found, RowCrashed):
-                await self.set_aside(journals, job, "crashed", found.message)
-            raise found from error
+            failure = self.error_of(error)
+            if isinstance(failure, RowCrashed):
+                await self.set_aside(journals, job, "crashed", failure.message)
+            raise failure from error
         if self.lines is not None:
             prices = known_prices(journals.environment.settings)
             kept.within = WaitingCalls(kept.stored, self.lines, prices)

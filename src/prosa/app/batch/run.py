@@ -169,9 +169,9 @@ Agree: TypeAlias = Callable[["Survey", "BatchCounts"], None]
 """Is asked before the first call; raises `RunError` to leave it."""
 
 
-def agreed(found: Survey, counts: BatchCounts) -> None:
+def agreed(summary: Survey, counts: BatchCounts) -> None:
     """Agree without a question."""
-    del found, counts
+    del summary, counts
 
 
 @asynccontextmanager
@@ -211,9 +211,9 @@ class BatchGrants(Struct):
         """Draw money for some calls, else for the one that asks."""
         least = nano(wanted)
         work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
-        found = await self.writer.do(work)
-        self.drawn += found
-        return found * NANO
+        amount = await self.writer.do(work)
+        self.drawn += amount
+        return amount * NANO
 
 
 class BatchRun(Struct, eq=False):
@@ -239,11 +239,11 @@ class BatchRun(Struct, eq=False):
         """Look at the rows, run those that are left, and say how far the batch is."""
         state: BatchState = "stopped"
         try:
-            found = await self._look()
+            summary = await self._look()
             if self.prepared.chosen.rounds.is_live:
                 await self._require_no_rounds()
             counts = await self.counts()
-            agree(found, counts)
+            agree(summary, counts)
             await self.rows.run(self, counts)
             counts = await self.counts()
             if not counts.left:
@@ -263,20 +263,20 @@ class BatchRun(Struct, eq=False):
     async def _look(self) -> Survey:
         """Look at all rows, where that was not done to its end before; those without a valid input fail here."""
         if self.record.total >= 0:
-            self.fresh, found = False, Survey(self.record.total)
+            self.fresh, summary = False, Survey(self.record.total)
         else:
-            found = await self._survey()
-            self.record = replace(self.record, total=found.total)
+            summary = await self._survey()
+            self.record = replace(self.record, total=summary.total)
         retry, again = self.prepared.chosen.retry, self.record.state != "done"
         if retry:
             await self.writer.do(batches.begin_again(self.record.id, retry))
         self.states = await self.writer.do(
-            lambda connection: batches.row_states(connection, self.record.id, found.total)
+            lambda connection: batches.row_states(connection, self.record.id, summary.total)
         )
         if not again:
             self.states = self.states.replace(bytes((AGAIN,)), bytes((FAILED,)))
-        self.progress.wanted = found.total
-        return found
+        self.progress.wanted = summary.total
+        return summary
 
     async def _survey(self) -> Survey:
         waiting: list[RunRecord] = []
@@ -289,13 +289,13 @@ class BatchRun(Struct, eq=False):
                 waiting.clear()
 
         try:
-            found = await asyncio.to_thread(survey, self.prepared.inputs, refused, self.prepared.chosen.seed)
+            summary = await asyncio.to_thread(survey, self.prepared.inputs, refused, self.prepared.chosen.seed)
         except RunError:
             await self.writer.do(lambda connection: forget_batch(connection, self.record.id))
             raise
         await self.writer.do(batches.put_rows(waiting))
-        await self.writer.do(batches.set_total(self.record.id, found.total))
-        return found
+        await self.writer.do(batches.set_total(self.record.id, summary.total))
+        return summary
 
     def journals(self, lines: Lines | None = None) -> Journals:
         """Return what keeps the runs of its rows."""
@@ -312,10 +312,10 @@ class BatchRun(Struct, eq=False):
 
     async def _require_no_rounds(self) -> None:
         """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
-        found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
-        if found:
-            message = f"requests of this batch are under way at {found[0].service}"
-            hint = f"continue with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
+        parts = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
+        if parts:
+            message = f"requests of this batch are under way at {parts[0].service}"
+            hint = f"continue with --backend {parts[0].backend}, or end it: prosa batch {self.record.name} --cancel"
             raise BatchRefused(message, hint=hint)
 
     def waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
@@ -347,10 +347,10 @@ class BatchRun(Struct, eq=False):
 
     async def counts(self) -> BatchCounts:
         """Count the rows as the store has them, for the progress too."""
-        found = await self.writer.do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
-        self.progress.done, self.progress.failed = found.done, found.failures
-        self.progress.spent = Decimal(str(found.cost))
-        return found
+        counts = await self.writer.do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
+        self.progress.done, self.progress.failed = counts.done, counts.failures
+        self.progress.spent = Decimal(str(counts.cost))
+        return counts
 
     async def _let_go(self, state: BatchState) -> None:
         """Let the next process take the batch."""
@@ -466,12 +466,12 @@ class OwnRows(Struct, eq=False):
     async def _round_pass(self, batch: BatchRun, servers: ToolServers, lines: Lines | None) -> None:
         """Run what is left now, once. Raises `Stopped` where no further round makes sense."""
         batch.ended, self.spent_up = "", False
-        found = await batch.writer.do(
+        states = await batch.writer.do(
             lambda connection: batches.row_states(connection, batch.record.id, len(batch.states))
         )
         if self.passes:
-            found = found.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
-            batch.states = found
+            states = states.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
+            batch.states = states
         self.passes += 1
         await self._pass(batch, servers, lines)
         await batch.counts()

@@ -171,8 +171,8 @@ class SharedRows(Struct, eq=False):
             with reading_store(batch.prepared.store) as connection:
                 if connection is None:
                     return []
-                found = batches.results(connection, batch.record.id)
-                return [result for result in found if not self.told[result.row - 1]]
+                results = batches.results(connection, batch.record.id)
+                return [result for result in results if not self.told[result.row - 1]]
 
         for result in await asyncio.to_thread(others):
             self._row(batch, result)
@@ -369,14 +369,14 @@ class _Finder(Struct, eq=False):
 
     async def _look(self) -> None:
         """Open what can be run here, and close what is over."""
-        found = {item.id: item for item in await self.worker.writer.do(batches.open_batches) if self._is_meant(item)}
+        records = {item.id: item for item in await self.worker.writer.do(batches.open_batches) if self._is_meant(item)}
         for batch, share in list(self.worker.shares.items()):
-            record = found.get(batch)
+            record = records.get(batch)
             if record is None or record.options != self.known[batch]:
                 share.ended = share.ended or "over"
             if (record is None or share.ended in ("over", _BROKEN)) and not share.leases:
                 await self._close(batch)
-        for record in found.values():
+        for record in records.values():
             if record.id not in self.worker.shares and record.options and self.known.get(record.id) != record.options:
                 self.known[record.id] = record.options
                 await self._open(record)

@@ -100,11 +100,11 @@ class ServerPermits(Struct, frozen=True):
         )
         while True:
             asked = self.clock.monotonic()
-            found = await self.writer.do(work)
-            if found.wait:
-                await self.clock.sleep(found.wait)
+            pace = await self.writer.do(work)
+            if pace.wait:
+                await self.clock.sleep(pace.wait)
             elif self.clock.monotonic() - asked <= USED_WITHIN:
-                return found.id
+                return pace.id
 
     def used(self, permit: str, tokens: int) -> None:
         """Count the tokens that a call took."""
@@ -133,14 +133,14 @@ class BatchPool(Struct):
         alive = partial(living, self.writer.place)
         drawing = self.writer.do(leases.draw_part(self.batch, self.part, nano(wanted), int(self.cap / NANO), alive))
         try:
-            found = await asyncio.shield(drawing)
+            amount = await asyncio.shield(drawing)
         except asyncio.CancelledError:
             drawing.add_done_callback(self._not_wanted)
             raise
-        if found is None:
+        if amount is None:
             return None
-        self.drawn += found
-        return found * NANO
+        self.drawn += amount
+        return amount * NANO
 
     def charged(self, unused: Decimal, cost: Decimal) -> None:
         """Give back what a call did not cost."""
@@ -154,8 +154,8 @@ class BatchPool(Struct):
 
     def _not_wanted(self, drawing: Future[int | None]) -> None:
         """Give back an amount whose request was cancelled."""
-        if not drawing.cancelled() and drawing.exception() is None and (found := drawing.result()):
-            self.writer.do(leases.charge_part(self.batch, self.part, found, 0), within=LATER)
+        if not drawing.cancelled() and drawing.exception() is None and (amount := drawing.result()):
+            self.writer.do(leases.charge_part(self.batch, self.part, amount, 0), within=LATER)
 
 
 class BatchSession(Struct, eq=False):

@@ -102,10 +102,10 @@ async def answer(
 def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
     """Return the turn with what other participants said since: to it they are users."""
     names = wire_names(reply.name for reply in replies if reply.name)
-    said = (
+    messages = (
         Message("user", reply.text, name=names[reply.name] if reply.name else None) for reply in replies if reply.text
     )
-    return replace(turn, messages=(*turn.messages, *said)) if turn.mode == "chat" else turn
+    return replace(turn, messages=(*turn.messages, *messages)) if turn.mode == "chat" else turn
 
 
 class _Hears(Struct, frozen=True):

@@ -196,18 +196,18 @@ class Writing(Struct):
 
     def notices(self) -> list[str]:
         """Return what happened to the file meanwhile."""
-        path, found = self.below.path, []
+        path, messages = self.below.path, []
         if self.below.lost:
-            found.append(f"{path} was replaced without the reply, so the reply was written again at its end")
+            messages.append(f"{path} was replaced without the reply, so the reply was written again at its end")
         if self.below.state == "between":
-            found.append(f"{path} was edited below the reply: the reply is above your text")
+            messages.append(f"{path} was edited below the reply: the reply is above your text")
         try:
             same = says_the_same(self.before + separator(self.before), self.below.above())
         except (OSError, FileProblem):
             same = True
         if not same:
-            found.append(f"{path} was edited meanwhile: the reply answers the earlier version")
-        return found
+            messages.append(f"{path} was edited meanwhile: the reply answers the earlier version")
+        return messages
 
     def _stream(self, turn: int, number: int) -> Stream:
         return next(stream for stream in self.waiting if (stream.place.turn, stream.place.number) == (turn, number))
@@ -429,39 +429,39 @@ def locked_words(path: Path) -> RunError:
     return RunError(f"{path}: another `prosa chat` is answering it, so nothing was sent", hint="wait until it is done")
 
 
-def require_takes_replies(found: Opened) -> None:
+def require_takes_replies(chat: Opened) -> None:
     """Refuse a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
-    if not takes_replies(found.source.text):
+    if not takes_replies(chat.source.text):
         why = (
             "`---` opens front matter that never ends, and a line `---` in a reply would end it and take the chat away"
         )
         hint = "close the front matter with a line that is exactly `---`, or write `***` where a rule is meant"
-        raise RunError(f"{found.path}:1: {why}, so nothing was sent", hint=hint)
+        raise RunError(f"{chat.path}:1: {why}, so nothing was sent", hint=hint)
 
 
-def require_writable(found: Opened) -> None:
+def require_writable(chat: Opened) -> None:
     """Refuse a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
-    require_takes_replies(found)
+    require_takes_replies(chat)
     try:
-        if found.source.digest:
-            check_appendable(found.path)
-        elif not os.access(found.path if found.path.exists() else found.path.absolute().parent, os.W_OK):
+        if chat.source.digest:
+            check_appendable(chat.path)
+        elif not os.access(chat.path if chat.path.exists() else chat.path.absolute().parent, os.W_OK):
             raise PermissionError(13, "Permission denied")
     except OSError as error:
-        text = f"{found.path}: may not be written ({error.strerror or error}), so nothing was sent"
+        text = f"{chat.path}: may not be written ({error.strerror or error}), so nothing was sent"
         hint = "make it writable, or look at what would be sent: --dry-run"
         raise RunError(text, hint=hint) from None
 
 
-def add_message(found: Opened, message: str, speaker: str | None, environment: Environment, max_size: int) -> None:
+def add_message(chat: Opened, message: str, speaker: str | None, environment: Environment, max_size: int) -> None:
     """Write a message of the user into the file. Raises `RunError`."""
     try:
-        below = found.write(message, speaker)
+        below = chat.write(message, speaker)
     except OSError as error:
         why = f"the message could not be written ({error.strerror or error})"
-        raise RunError(f"{found.path}: {why}, so nothing was sent") from None
+        raise RunError(f"{chat.path}: {why}, so nothing was sent") from None
     if below is not None:
-        keep_trust(found.source, below, environment, max_size)
+        keep_trust(chat.source, below, environment, max_size)
 
 
 def keep_trust(before: SourceText, below: Below, environment: Environment, max_size: int) -> None:

@@ -75,8 +75,8 @@ def read_layer(
     """Return the layer that a source makes."""
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body), legacy=legacy)
-    found = diagnosed((*front.problems, *problems), source, Policy())
-    return ReadLayer(Layer(kind, model, trusted, follows), tuple(found))
+    diagnostics = diagnosed((*front.problems, *problems), source, Policy())
+    return ReadLayer(Layer(kind, model, trusted, follows), tuple(diagnostics))
 
 
 def layers_below(
@@ -86,12 +86,12 @@ def layers_below(
 
     ``default`` False leaves out all but the named. Raises `FileProblem` for a file that cannot be read.
     """
-    found: list[ReadLayer] = []
+    layers: list[ReadLayer] = []
     if default:
-        found += _user(user_dir)
-        found += _tree(path, files, root)
-    found += [read_layer("given", RootedFiles().read(file)) for file in named]
-    return tuple(found)
+        layers += _user(user_dir)
+        layers += _tree(path, files, root)
+    layers += [read_layer("given", RootedFiles().read(file)) for file in named]
+    return tuple(layers)
 
 
 def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Files]:
@@ -110,16 +110,16 @@ def _user(folder: Path) -> list[ReadLayer]:
 
 def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
     """From the root to the folder of the chat; a file that says so is the first one."""
-    found: list[ReadLayer] = []
+    layers: list[ReadLayer] = []
     folder = real_path(path.parent)
     for parent in (folder, *folder.parents):
         if (parent / TREE_FILE).is_file():
-            found.insert(0, read_layer("tree", files.read(_short_path(parent / TREE_FILE, path, folder))))
-            if is_config_root(found[0].layer.model):
+            layers.insert(0, read_layer("tree", files.read(_short_path(parent / TREE_FILE, path, folder))))
+            if is_config_root(layers[0].layer.model):
                 break
         if parent == root:
             break
-    return found
+    return layers
 
 
 def _short_path(file: Path, path: Path, folder: Path) -> Path:
@@ -245,17 +245,17 @@ def _installed() -> list[EntryPoint]:
 
 
 def _load(name: str, installed: list[EntryPoint]) -> Plugin:
-    found = {point.value: point for point in installed if point.name == name}
-    if not found:
+    points = {point.value: point for point in installed if point.name == name}
+    if not points:
         names = sorted({point.name for point in installed})
         near = nearest(name, names)
         hint = f"did you mean `{near}`?" if near else f"installed are {', '.join(names) or 'none'}"
         raise RunError(f"the plugin `{name[:64]}` is not installed", hint=hint)
-    if len(found) > 1:
-        raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(found))}")
+    if len(points) > 1:
+        raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(points))}")
     try:
         with without_output():
-            plugin = next(iter(found.values())).load()
+            plugin = next(iter(points.values())).load()
     except Exception as error:  # plugin code: whatever it raises, it cannot be used
         raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(plugin, Plugin):
@@ -463,18 +463,20 @@ class _Preparing(Struct, frozen=True):
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Return the problems that change what is sent, in the order of the files."""
-        found = [diagnostic for layer in self.layers for diagnostic in layer.diagnostics]
+        diagnostics = [diagnostic for layer in self.layers for diagnostic in layer.diagnostics]
         for complaint in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
-            found += diagnosed((complaint.problem,), complaint.source, Policy())
+            diagnostics += diagnosed((complaint.problem,), complaint.source, Policy())
         for name in beyond:
             by_site = name.startswith(SITE) and name.removeprefix(SITE) in (lowered.sites or ())
             line = done.values[CHOOSES_SITES if by_site else CHOOSES_TOOLS]
             note = f"grant it: --tool {name}, or if you trust the chat: prosa trust {self.path}"
             text = f"the tool `{name[:64]}` is not granted, so the model is not offered it"
             problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)
-            found += diagnosed((problem,), line.source, Policy())
+            diagnostics += diagnosed((problem,), line.source, Policy())
         heavy = (Severity.ERROR, Severity.WARNING)
-        return ordered(diagnostic for diagnostic in found if diagnostic.severity in heavy or diagnostic.rule in _TOLD)
+        return ordered(
+            diagnostic for diagnostic in diagnostics if diagnostic.severity in heavy or diagnostic.rule in _TOLD
+        )
 
 
 def _preparing(

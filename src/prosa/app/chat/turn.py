@@ -233,24 +233,24 @@ def _places(request: TurnRequest) -> tuple[Options, Mapping[str, str], int]:
     return request.options, request.environment.environ, request.limit
 
 
-def _in_memory(path: Path, found: Opened, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
-    require_takes_replies(found)
-    source = found.source if message is None else found.with_message(message, request.speaker)
+def _in_memory(path: Path, chat: Opened, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
+    require_takes_replies(chat)
+    source = chat.source if message is None else chat.with_message(message, request.speaker)
     return Turn(path, request, _ready(path, request, source, required=required))
 
 
 def _in_file(path: Path, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
     """Return the same in the file: what can be refused is refused before anything is written, and commands run once."""
     environment, limit = request.environment, request.limit
-    found = opened(path, *_places(request))
-    require_writable(found)
-    if found.begins and message is None and not required:
-        found.write(None, None)
+    chat = opened(path, *_places(request))
+    require_writable(chat)
+    if chat.begins and message is None and not required:
+        chat.write(None, None)
         return Turn(path, request, is_new=True)
-    source = found.source if message is None else found.with_message(message, request.speaker)
+    source = chat.source if message is None else chat.with_message(message, request.speaker)
     conversation = _ready(path, request, source, required=required)
     if message is not None:
-        add_message(found, message, request.speaker, environment, limit)
+        add_message(chat, message, request.speaker, environment, limit)
         conversation = replace(conversation, source=opened(path, *_places(request)).source)
     return Turn(path, request, conversation)
 

@@ -44,25 +44,27 @@ class Baseline(Struct, frozen=True, dict=True):
         """The folder that paths start at."""
         return real_path(self.path).parent
 
-    def split(self, found: Sequence[Diagnostic], groups: Sequence[Group]) -> Split:
+    def split(self, diagnostics: Sequence[Diagnostic], groups: Sequence[Group]) -> Split:
         """Return which findings of a check are new. Raises `FileProblem` where the baseline is about other files."""
-        parts = split(found, self._paths(found), self.entries, checked=self._checked(groups), gone=self._gone)
+        parts = split(
+            diagnostics, self._paths(diagnostics), self.entries, checked=self._checked(groups), gone=self._gone
+        )
         if parts.new and not parts.known and self.entries.keys() == self._gone:
             reason = f"is about other files: none of those in it is below {self.folder}"
             raise FileProblem(self.path, "unreadable", reason)
         return parts
 
-    def new_in(self, path: Path, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    def new_in(self, path: Path, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return which findings of one document are new."""
         name = self._name(str(path))
         entries = {key: self.entries[key] for key in (name, *self._gone) if key in self.entries}
-        return split(found, [name] * len(found), entries, checked=(name,), gone=self._gone).new
+        return split(diagnostics, [name] * len(diagnostics), entries, checked=(name,), gone=self._gone).new
 
-    def replaced(self, found: Sequence[Diagnostic], groups: Sequence[Group]) -> Replaced:
+    def replaced(self, diagnostics: Sequence[Diagnostic], groups: Sequence[Group]) -> Replaced:
         """Write the findings of a check into the file: entries of documents that were not checked stay, and those of
         files that are gone do not. Raises `FileProblem` and `OSError`."""
-        fresh = entries_of(found, self._paths(found))
-        known = self.split(found, groups) if self.entries else Split(tuple(found), (), 0)
+        fresh = entries_of(diagnostics, self._paths(diagnostics))
+        known = self.split(diagnostics, groups) if self.entries else Split(tuple(diagnostics), (), 0)
         entries = {**kept(self.entries, self._checked(groups), self._gone), **fresh}
         text = baseline_text(entries)
         replace_file(self.path, text, expect_digest=self.digest)
@@ -75,11 +77,11 @@ class Baseline(Struct, frozen=True, dict=True):
     def _gone(self) -> set[str]:
         return {path for path in self.entries if not os.path.lexists(self.folder / path)}
 
-    def _paths(self, found: Sequence[Diagnostic]) -> list[str]:
+    def _paths(self, diagnostics: Sequence[Diagnostic]) -> list[str]:
         names: dict[str, str] = {}
         return [
             names.get(diagnostic.path) or names.setdefault(diagnostic.path, self._name(diagnostic.path))
-            for diagnostic in found
+            for diagnostic in diagnostics
         ]
 
     def _name(self, path: str) -> str:

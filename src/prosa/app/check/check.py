@@ -105,10 +105,10 @@ class Checker(Struct, frozen=True):
                 self.progress(len(group.paths))
             return ()
         grounds = Grounds(RecordingFiles(group.files))
-        found = self.check(group, stamps=settled, grounds=grounds).diagnostics
-        if not found:
+        diagnostics = self.check(group, stamps=settled, grounds=grounds).diagnostics
+        if not diagnostics:
             settled.keep(grounds)
-        return found
+        return diagnostics
 
     def _profile(self, group: Group) -> Profile:
         return replace(self.profile, settings=group.project.settings, root=group.root)
@@ -223,8 +223,8 @@ class MemoryStore(Struct):
     def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
         """Return the digests of the files that look as they did when they were hashed, by path."""
         files = self.files
-        found = {path: known for path in stamps if (known := files.get(path)) is not None}
-        return {path: digest for path, (stamp, digest) in found.items() if stamp == stamps[path]}
+        stored = {path: known for path in stamps if (known := files.get(path)) is not None}
+        return {path: digest for path, (stamp, digest) in stored.items() if stamp == stamps[path]}
 
     def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
         """Keep the digests of files with their stamps."""

@@ -39,21 +39,21 @@ class Digest(Struct, frozen=True):
     advice: tuple[str, ...] = ()
 
 
-def digest(found: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
+def digest(diagnostics: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
     """Return what to print of a check."""
     group_of = {str(path): group for group in groups for path in group.paths}
     vaults = {id(group) for group in groups if is_in_vault(group.root)}
     wanted = [
         at
-        for at, diagnostic in enumerate(found)
+        for at, diagnostic in enumerate(diagnostics)
         if _is_wanted(diagnostic) and id(group_of.get(diagnostic.path)) in vaults
     ]
     left_out = {*wanted[MOST_WANTED:]}
-    shown = [at for at in range(len(found)) if at not in left_out]
+    shown = [at for at in range(len(diagnostics)) if at not in left_out]
     brief = frozenset(place for place, at in enumerate(shown) if at in {*wanted})
     roots = [group.root for group in groups if id(group) in vaults]
-    advice = (*_of_wanted(len(wanted), len(left_out), roots), *_of_broken(found, group_of))
-    return Digest(tuple(found[at] for at in shown), brief, advice)
+    advice = (*_of_wanted(len(wanted), len(left_out), roots), *_of_broken(diagnostics, group_of))
+    return Digest(tuple(diagnostics[at] for at in shown), brief, advice)
 
 
 def _is_wanted(diagnostic: Diagnostic) -> bool:
@@ -72,11 +72,11 @@ def _of_wanted(count: int, left_out: int, roots: Sequence[Path]) -> Iterator[str
     yield f"{links} not written yet{rest}. {how}\n  prosa graph {folder}--report wanted"
 
 
-def _of_broken(found: Sequence[Diagnostic], group_of: Mapping[str, Group]) -> Iterator[str]:
+def _of_broken(diagnostics: Sequence[Diagnostic], group_of: Mapping[str, Group]) -> Iterator[str]:
     """Advice for the folder with the most links that lead nowhere."""
     folders = Counter(
         (folder, diagnostic.rule)
-        for diagnostic in found
+        for diagnostic in diagnostics
         if diagnostic.rule in _BROKEN and (folder := _folder(diagnostic.path, group_of.get(diagnostic.path)))
     )
     for (folder, rule), count in folders.most_common(1):

@@ -94,28 +94,28 @@ class Group(Struct, frozen=True):
         """Return all documents below the root, and whether these are all (`rules.engine.CorpusScope`)."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most, self.agents)
-        found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
-        paths = [path for path in found if isinstance(path, Path)]
-        return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
+        documents = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
+        paths = [path for path in documents if isinstance(path, Path)]
+        return paths[:MAX_BESIDE], len(paths) == len(documents) <= MAX_BESIDE
 
     def sighted(self, stamps: FileStamps) -> Sighted | None:
         """Return the same without a `Path` for each; None where they are not all, or where stamps tell nothing."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         try:
-            found = scan(
+            scanned = scan(
                 self.root, self.files, gitignore=self.gitignore, agents=self.agents, most_folders=most, most=MAX_BESIDE
             )
         except FileProblem:
             return None
-        if found.problems or not isinstance(found.documents, Folders):
+        if scanned.problems or not isinstance(scanned.documents, Folders):
             return None
         shown = _shown(self.root)
         return Sighted(
-            found.documents.root,
+            scanned.documents.root,
             os.path.join(shown, "") if shown.parts else "",  # noqa: PTH118 - the beginning of thousands of paths
-            found.documents.stamps,
-            found.links,
-            partial(stamps.tells, at_ns=found.at_ns),
+            scanned.documents.stamps,
+            scanned.links,
+            partial(stamps.tells, at_ns=scanned.at_ns),
             lambda stamp: stamp[0] <= stamps.files.max_size,
             stamps.apart,
         )
@@ -126,11 +126,11 @@ class Group(Struct, frozen=True):
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(("",), self.files, self.gitignore, most)
         shown = _shown(self.root)
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for document in islice(walk.documents(shown), MAX_FILES):
             if isinstance(document, Path):
-                found.setdefault(document.name.casefold(), document.relative_to(shown).as_posix())
-        return found
+                names.setdefault(document.name.casefold(), document.relative_to(shown).as_posix())
+        return names
 
     def listing(self) -> list[str] | None:
         """Return the paths of the files of any kind below the root, also in the folders of agents, without folders that
@@ -146,11 +146,11 @@ class Group(Struct, frozen=True):
         if len(walked) > most or sum(len(listing.entries) for listing in walked) > MAX_FILES:
             return None
         start = len(os.path.join(walked[0].folder, "")) if walked else 0  # noqa: PTH118 - thousands of paths
-        found: list[str] = []
+        listed: list[str] = []
         for folder, names in files_in(walked, self.files):
             prefix = os.path.join(folder[start:], "").replace(os.sep, "/")  # noqa: PTH118 - thousands of paths
-            found += (prefix + name for name in names)
-        return found
+            listed += (prefix + name for name in names)
+        return listed
 
     def renames(self) -> Sequence[Renamed]:
         """Return the files below the root that git renamed, the newest first."""
@@ -165,8 +165,8 @@ class Group(Struct, frozen=True):
         by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
         most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
         walk = Walk(DOCUMENT_SUFFIXES if by_glob else (META_SUFFIX,), self.files, self.gitignore, most)
-        found = islice(walk.documents(_shown(self.root)), MAX_BESIDE)
-        return [path for path in found if isinstance(path, Path)]
+        documents = islice(walk.documents(_shown(self.root)), MAX_BESIDE)
+        return [path for path in documents if isinstance(path, Path)]
 
 
 class _Grouping(Struct):
@@ -225,29 +225,29 @@ def gather(
             grouping.whole.add(base)
         files = opened.within(base)
         walked = grouping.walking(base, path) if agents else None
-        found = documents_in(
+        documents = documents_in(
             [path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped, walked=walked
         )
         if path.is_dir():
-            found = _with_evals(found) + (manifests_in(path, found) if agents and manifests else [])
-        grouping.add(base, found)
-        hidden = {document for document in found if _is_hidden_in(path, document)}
+            documents = _with_evals(documents) + (manifests_in(path, documents) if agents and manifests else [])
+        grouping.add(base, documents)
+        hidden = {document for document in documents if _is_hidden_in(path, document)}
         grouping.unnamed |= hidden
-        grouping.named.update(set(found) - hidden)
+        grouping.named.update(set(documents) - hidden)
     return tuple(
         Group(
             opened.within(base) if stdin is None else TextFiles(stdin, opened.within(base)),
-            tuple(dict.fromkeys(found)),
+            tuple(dict.fromkeys(members)),
             base,
             project_at(base, _shown(base), given),
             base in grouping.whole,
             gitignore,
             root is not None,
             agents,
-            frozenset((grouping.unnamed - grouping.named).intersection(found)),
+            frozenset((grouping.unnamed - grouping.named).intersection(members)),
             grouping.walked.get(base),
         )
-        for base, found in grouping.by_root.items()
+        for base, members in grouping.by_root.items()
     )
 
 
@@ -281,7 +281,7 @@ def gather_named(
     ``read``. Raises `FileProblem`."""
     stdin = read_stdin(read, stdin_name) if STDIN in paths else None
     skipped = Skipped()
-    found = gather(
+    groups = gather(
         paths,
         root=root,
         max_size=max_size,
@@ -292,7 +292,7 @@ def gather_named(
         skipped=skipped,
         given=given,
     )
-    return NamedDocuments(found, stdin, skipped)
+    return NamedDocuments(groups, stdin, skipped)
 
 
 def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
@@ -312,11 +312,11 @@ def judged_by(profile: str, groups: Sequence[Group]) -> tuple[Group, ...]:
     return tuple(group for group in kept if group.paths)
 
 
-def _with_evals(found: Sequence[Path]) -> list[Path]:
+def _with_evals(paths: Sequence[Path]) -> list[Path]:
     """Return the documents of a folder, and with each skill the files that say how it is tried: the only documents that
     are looked for by their names."""
     documents: list[Path] = []
-    for path in found:
+    for path in paths:
         documents.append(path)
         if dialect_of_file_name(path.name) == SKILL_MD.name:
             documents += evals_beside(path)
@@ -329,10 +329,10 @@ def evals_beside(skill: Path) -> list[Path]:
     return [path for name in (CASES, *TRIGGERS) if os.path.lexists(path := skill.parent / name)]
 
 
-def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
+def manifests_in(folder: Path, paths: Sequence[Path]) -> list[Path]:
     """Return the JSON files of hosts in a folder, and those of plugins in the folders of its documents (X3)."""
     inside: dict[Path, None] = {}
-    for above in dict.fromkeys(os.path.dirname(path) for path in found):  # noqa: PTH120 - thousands of paths
+    for above in dict.fromkeys(os.path.dirname(path) for path in paths):  # noqa: PTH120 - thousands of paths
         place = Path(above)
         while place not in inside and place not in (folder, place.parent):
             inside[place] = None

@@ -48,8 +48,8 @@ def host_view(name: str, path: Path) -> HostView:
 def host_views(path: Path) -> tuple[HostView, ...]:
     """Return what every host reads in ``path``, without hosts that read nothing there."""
     viewing = _Viewing.at(path)
-    found = (viewing.view(host) for host in HOSTS)
-    return tuple(view for view in found if view.files)
+    views = (viewing.view(host) for host in HOSTS)
+    return tuple(view for view in views if view.files)
 
 
 class _Viewing(Struct, frozen=True):
@@ -74,24 +74,24 @@ class _Viewing(Struct, frozen=True):
         )
 
     def view(self, host: Host) -> HostView:
-        found: list[HostFile] = []
+        files: list[HostFile] = []
         for place in host.places:
             if place.kind in ("servers", "settings", "plugin", "marketplace"):
                 continue
             if any(self.text(name) is not None for name in place.without):
                 continue
             for path in self.paths(place):
-                found += self.loaded(host, place, path)
-                if len(found) > MAX_FILES:
+                files += self.loaded(host, place, path)
+                if len(files) > MAX_FILES:
                     break
-        return HostView(host, self.root, self.here or ".", tuple(_limited(host, _in_order(found))))
+        return HostView(host, self.root, self.here or ".", tuple(_limited(host, _in_order(files))))
 
     def paths(self, place: HostPlace) -> Iterator[str]:
         """Yield the files of a place that are read here, from the root inwards."""
         for folder in self.folders(place):
             names = (file for name in place.names for file in self.matching(folder, name))
-            found = (name for name in names if (self.text(name) or "").strip())
-            yield from list(found)[: 1 if place.first else None]
+            present = (name for name in names if (self.text(name) or "").strip())
+            yield from list(present)[: 1 if place.first else None]
 
     def folders(self, place: HostPlace) -> list[str]:
         if place.reach == "root":
@@ -165,9 +165,9 @@ class _Viewing(Struct, frozen=True):
 _ORDER = {"start": 0, "match": 1, "choice": 2, "call": 3}
 
 
-def _in_order(found: Sequence[HostFile]) -> list[HostFile]:
+def _in_order(files: Sequence[HostFile]) -> list[HostFile]:
     """Return what is loaded at the start first; all else in the order of the host."""
-    return sorted(found, key=lambda file: _ORDER[file.loaded])
+    return sorted(files, key=lambda file: _ORDER[file.loaded])
 
 
 def _limited(host: Host, files: Sequence[HostFile]) -> Iterator[HostFile]:

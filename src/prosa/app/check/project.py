@@ -43,9 +43,9 @@ def project_at(root: Path, shown: Path, given: Given | None = None, *, files: bo
     are not judged."""
     for name in PROJECT_FILES:
         if is_settings_file(root / name):
-            found = _read(root / name, shown / name, given, files)
-            if found is not None:
-                return found
+            project = _read(root / name, shown / name, given, files)
+            if project is not None:
+                return project
     return _settings_of(SourceText("", str(shown / PROJECT_FILE)), root, given, files) if given else Project()
 
 
@@ -78,12 +78,12 @@ def _settings_of(source: SourceText, root: Path, given: Given | None, files: boo
     """Return what a file and this call set, with diagnostics."""
     from prosa.rules.project import nav_diagnostics, project_diagnostics, schema_diagnostics
 
-    settings, found = project_diagnostics(source, given.project) if given else project_diagnostics(source)
+    settings, diagnostics = project_diagnostics(source, given.project) if given else project_diagnostics(source)
     if settings.schemas and files:
-        found = (*found, *schema_diagnostics(settings, source, root, RootedFiles(root)))
+        diagnostics = (*diagnostics, *schema_diagnostics(settings, source, root, RootedFiles(root)))
     if settings.site_nav and files:
-        found = (*found, *nav_diagnostics(settings, source, _PagesBelow(root).has))
-    return Project(settings, found)
+        diagnostics = (*diagnostics, *nav_diagnostics(settings, source, _PagesBelow(root).has))
+    return Project(settings, diagnostics)
 
 
 class _PagesBelow:
@@ -96,14 +96,14 @@ class _PagesBelow:
     @cached_property
     def _folders(self) -> list[str]:
         """The folders below the root, without hidden ones; none where there are too many."""
-        found = [self._root]
-        for folder in found:
+        folders = [self._root]
+        for folder in folders:
             with suppress(OSError), os.scandir(folder) as entries:
                 inside = (entry for entry in entries if not is_hidden(entry.name))
-                found += sorted(entry.path for entry in inside if entry.is_dir(follow_symlinks=False))
-            if len(found) > MOST_FOLDERS:
+                folders += sorted(entry.path for entry in inside if entry.is_dir(follow_symlinks=False))
+            if len(folders) > MOST_FOLDERS:
                 return []
-        return found
+        return folders
 
     def has(self, path: str) -> bool:
         """Return whether there may be such a page."""
@@ -118,5 +118,5 @@ class _PagesBelow:
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
-    found = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
-    return diagnosed((found,), SourceText("", str(shown)), Policy())[0]
+    finding = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
+    return diagnosed((finding,), SourceText("", str(shown)), Policy())[0]

@@ -87,8 +87,8 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
             yield ShownDocument(document, checked.of(source), inherited, _md_url(document, checked), _reaches(document))
         except Exception as error:
             reading = failed_reading(source, error)
-            found = diagnosed(reading.problems, reading.front.source, Policy())
-            yield ShownDocument(replace(document, reading=reading), (*checked.of(source), *found), {})
+            diagnostics = diagnosed(reading.problems, reading.front.source, Policy())
+            yield ShownDocument(replace(document, reading=reading), (*checked.of(source), *diagnostics), {})
 
 
 def _inherited(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:

@@ -59,18 +59,18 @@ def trust_of(keys: Sequence[str], policy: str | None) -> Trust:
     and `FileProblem`."""
     if keys and not is_installed(EXTRA):
         raise lacking(UnusableTrust, "--keys", EXTRA)
-    found: list[PublicKey] = []
+    public_keys: list[PublicKey] = []
     for key in keys:
         domain, mark, name = key.partition("=")
         path = Path(name if mark else key)
         read, problems = read_keys(_text(path), domain if mark else None)
         _refuse(path, problems)
-        found += read
+        public_keys += read
     decided = None
     if policy is not None:
         decided, problems = read_policy(_text(Path(policy)))
         _refuse(Path(policy), problems)
-    return Trust(tuple(found), decided, datetime.now(UTC))
+    return Trust(tuple(public_keys), decided, datetime.now(UTC))
 
 
 def _text(path: Path) -> str:
@@ -85,7 +85,7 @@ def _refuse(path: Path, problems: Sequence[Problem]) -> None:
 
 def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust) -> tuple[Diagnostic, ...]:
     """Return the findings of all groups, with what became of the signatures."""
-    found = [diagnostic for group in groups for diagnostic in group.project.diagnostics]
+    diagnostics = [diagnostic for group in groups for diagnostic in group.project.diagnostics]
     for group in groups:
         checked = checker.check(group, keep=True)
         models = {
@@ -96,14 +96,16 @@ def verified_diagnostics(checker: Checker, groups: Sequence[Group], trust: Trust
         for diagnostic in checked.diagnostics:
             if diagnostic.path not in models or diagnostic.rule != RULE:
                 wrong = diagnostic.path in models and diagnostic.rule == MISMATCH
-                found.append(replace(diagnostic, severity=Severity.ERROR) if wrong else diagnostic)
+                diagnostics.append(replace(diagnostic, severity=Severity.ERROR) if wrong else diagnostic)
         policy = replace(checker.profile, settings=group.project.settings, root=group.root).policy
         for document in models.values():
             known = policy(document.real)
             for problem in _problems(document, group.files, trust):
                 made = diagnosed((problem,), document.front.source, known)
-                found += (replace(diagnostic, severity=problem.severity or diagnostic.severity) for diagnostic in made)
-    return ordered(found)
+                diagnostics += (
+                    replace(diagnostic, severity=problem.severity or diagnostic.severity) for diagnostic in made
+                )
+    return ordered(diagnostics)
 
 
 def _problems(document: CheckedDocument, files: Files, trust: Trust) -> Iterator[Problem]:

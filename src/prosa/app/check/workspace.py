@@ -171,11 +171,11 @@ class Workspace(Struct, eq=False):
     def part(self, reading: DialectReading[object], path: Path, name: str, make: Callable[[], _T]) -> _T:
         """Return what ``make`` takes from a reading of the document at ``path``, kept under a name until its text
         changes: an editor asks again and again about the document that its user looks at."""
-        found = self._parts.get(path)
-        if found is None or found[0] is not reading:
+        cached = self._parts.get(path)
+        if cached is None or cached[0] is not reading:
             self._parts = {other: kept for other, kept in self._parts.items() if other in self._readings}
-            found = self._parts[path] = reading, {}
-        parts = found[1]
+            cached = self._parts[path] = reading, {}
+        parts = cached[1]
         if name not in parts:
             parts[name] = make()
         return cast("_T", parts[name])
@@ -211,8 +211,8 @@ class Workspace(Struct, eq=False):
         real = self.put(path, text)
         self._lone.pop(real, None)
         if self.resident is None or self._is_apart(real):
-            self._lone[real] = found = self._alone(real)
-            return {real: self._new(real, found)}
+            self._lone[real] = diagnostics = self._alone(real)
+            return {real: self._new(real, diagnostics)}
         if text is None:
             self._checked.pop(real, None)
         else:
@@ -221,14 +221,14 @@ class Workspace(Struct, eq=False):
             news = self.resident.update(path)
         if text is not None and not _is_document(real) and real not in self.resident.seen:
             self._lone[real] = news[real] = self._alone(real)
-        return {document: self._new(document, found) for document, found in news.items()}
+        return {document: self._new(document, fresh) for document, fresh in news.items()}
 
     def found_in(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of a document, by its real path, as they were when it was updated last."""
         return self._new(path, self._lone[path] if path in self._lone else self.diagnostics.get(path, ()))
 
-    def _new(self, path: Path, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-        return self.baseline.new_in(path, found) if self.baseline is not None and found else found
+    def _new(self, path: Path, diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        return self.baseline.new_in(path, diagnostics) if self.baseline is not None and diagnostics else diagnostics
 
     def _is_apart(self, real: Path) -> bool:
         """Return whether an existing document is outside of a check of the whole project."""
@@ -246,9 +246,9 @@ class Workspace(Struct, eq=False):
         try:
             source = self.files.read(real)
         except FileProblem as problem:
-            found = unreadable(problem)
-            assert found.source is not None
-            return ordered(diagnosed(found.problems, found.source, self.profile.policy(real)))
+            analysis = unreadable(problem)
+            assert analysis.source is not None
+            return ordered(diagnosed(analysis.problems, analysis.source, self.profile.policy(real)))
         return self.check_alone(source, real)[1]
 
     def check_alone(self, source: SourceText, real: Path) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
@@ -263,14 +263,14 @@ def document_stamps(root: Path) -> dict[Path, tuple[int, int]]:
     group = _group(root)
     if group is None:
         return {}
-    found: dict[Path, tuple[int, int]] = {}
+    stamps: dict[Path, tuple[int, int]] = {}
     for path in (*group.paths, *(root / name for name in PROJECT_FILES)):
         try:
             stat = path.stat()
         except OSError:
             continue
-        found[group.files.real(path)] = stat.st_mtime_ns, stat.st_size
-    return found
+        stamps[group.files.real(path)] = stat.st_mtime_ns, stat.st_size
+    return stamps
 
 
 def _is_document(real: Path) -> bool:

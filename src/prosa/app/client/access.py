@@ -138,12 +138,12 @@ def site_access(rights: SiteRights, environment: Environment, starts: Collection
     """Return the way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over
     the user's settings. Raises `RunError` for an origin that is none, and for a variable that a flag names and that is
     not set."""
-    given = site_variables(rights.variables)
-    for origin, variable in given.items():
+    granted = site_variables(rights.variables)
+    for origin, variable in granted.items():
         if not environment.environ.get(variable):
             message = f"--site-token {origin}={variable}: there is no such variable, or it is empty"
             raise RunError(message, hint="it names the variable that holds the token, not the token")
-    variables = {**site_variables(environment.settings.site_variables), **given}
+    variables = {**site_variables(environment.settings.site_variables), **granted}
     return SiteAccess(
         rights, variables, WithStoredKeys(environment.environ), environment.confirm, {*starts, *rights.named}
     )

@@ -79,8 +79,8 @@ class OfferedAction(Struct, frozen=True):
         """The JSON Schema of its arguments."""
         text = json.dumps(self.offer.parameters)
         hidden = self.access.hide(text)
-        found: Mapping[str, Value] = self.offer.parameters if hidden == text else json.loads(hidden)
-        return found
+        schema: Mapping[str, Value] = self.offer.parameters if hidden == text else json.loads(hidden)
+        return schema
 
     @property
     def repeatable(self) -> bool:
@@ -164,10 +164,10 @@ class OfferedAction(Struct, frozen=True):
 
     def _no_token(self) -> ToolResult:
         help_ = self.offer.contract.auth.token_help
-        said = f' The site says: "{cleaned(help_)}".' if help_ else ""
+        site_text = f' The site says: "{cleaned(help_)}".' if help_ else ""
         how = f"the user gives it with --site-token {self.origin}=NAME, the variable that holds it"
         return failed(
-            f"the action requires a token, and there is none for {self.origin}; nothing was sent. {how}.{said}"
+            f"the action requires a token, and there is none for {self.origin}; nothing was sent. {how}.{site_text}"
         )
 
     async def _result_of(self, request: Request, answer: Answer) -> ToolResult:

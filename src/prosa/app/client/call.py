@@ -154,26 +154,26 @@ def contract_in(node: SiteNode, name: str) -> Contract:
 
 
 def made_request(
-    contract: Contract, given: CallInput, environ: Mapping[str, str], *, root: str, schema: Schema | None = None
+    contract: Contract, call_input: CallInput, environ: Mapping[str, str], *, root: str, schema: Schema | None = None
 ) -> Request:
     """Return the request for the input. Raises `RequestError`.
 
     ``schema`` is the fetched one of an action that names it by URL. A change gets its own key (H19). The token is that
     of this call, otherwise the one from the user's settings for the site, if the action requires one.
     """
-    undeclared = given.allow_undeclared
-    token = given.token
+    undeclared = call_input.allow_undeclared
+    token = call_input.token
     if token is None and contract.auth.wants_token:
         site = root_of(root)
         token = site_tokens(site, None, environ).when_asked(origin_of(site))
     return build_request(
         contract,
-        arranged(contract, given.pairs, dict(given.whole), schema=schema, allow_undeclared=undeclared),
+        arranged(contract, call_input.pairs, dict(call_input.whole), schema=schema, allow_undeclared=undeclared),
         site_root=root,
         token=token,
         allow_undeclared=undeclared,
         body_schema=schema,
-        idempotency_key=given.key or str(uuid4()),
+        idempotency_key=call_input.key or str(uuid4()),
     )
 
 

@@ -75,21 +75,21 @@ class CopyRecords(Struct):
         Raises `RunError` for the copy of another site, `FileProblem` for an unreadable state.
         """
         state, lines = store.load()
-        found = cls(store, start)
+        records = cls(store, start)
         if state and state.get("version") != VERSION:
             raise RunError(f"{store.folder} holds a copy that another version made", hint="choose another folder")
         if state and state.get("origin") != str(origin_of(start)):
             raise RunError(f"{store.folder} holds a copy of {state.get('origin')}", hint="choose another folder")
         written = state.get("pages")
         for item in (*(written if isinstance(written, list) else ()), *lines):
-            found._take(item)
+            records._take(item)
         was = state.get("round")
-        found.round = was if isinstance(was, int) and 0 < was < 2**31 else 1
+        records.round = was if isinstance(was, int) and 0 < was < 2**31 else 1
         ended = bool(state.get("complete"))
-        found.resumed = bool(found.pages) and not ended
-        if ended or (anew and found.pages):
-            found.round, found.resumed = found.round + 1, False
-        return found
+        records.resumed = bool(records.pages) and not ended
+        if ended or (anew and records.pages):
+            records.round, records.resumed = records.round + 1, False
+        return records
 
     def save(self, *, complete: bool) -> None:
         """Write everything in one step. Raises `OSError`."""
@@ -201,8 +201,8 @@ class CopyWriter(Struct, frozen=True):
         known = self.records.pages.get(url)
         if known is None or known.status not in KEPT or not self.records.is_as_left(known):
             return {}
-        found = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
-        return {name: value for name, value in found.items() if _header(value)}
+        headers = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+        return {name: value for name, value in headers.items() if _header(value)}
 
     def _read(self, url: str, answer: Answer) -> tuple[PageRecord, SiteNode | None]:
         known = self.records.pages.get(url)
@@ -254,10 +254,10 @@ class CopyWriter(Struct, frozen=True):
         status = "skipped" if isinstance(problem, NoNode) else "failed"
         if isinstance(problem, FileProblem):
             status = "foreign"
-        said = problem.message if isinstance(problem, HttpProblem) else str(problem)
+        reason = problem.message if isinstance(problem, HttpProblem) else str(problem)
         if isinstance(problem, FileChanged):
-            said = f"{problem.path} is not as the copy left it, and is not written to"
-        return self._keep(PageRecord(url, self.records.round, status, note=said))
+            reason = f"{problem.path} is not as the copy left it, and is not written to"
+        return self._keep(PageRecord(url, self.records.round, status, note=reason))
 
     def _keep(self, record: PageRecord) -> PageRecord:
         """Keep a record without a page. A file that the URL gave before stays its own."""

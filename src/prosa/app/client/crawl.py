@@ -184,8 +184,8 @@ class Crawl(Struct):
                 answer = client.get(url, "application/json")
             except HttpProblem:
                 return ()
-            if answer.is_success and (found := index_of(json_of(answer), url)):
-                return tuple(found.values())
+            if answer.is_success and (index := index_of(json_of(answer), url)):
+                return tuple(index.values())
         return ()
 
     def _ask(self, client: SiteClient, writer: CopyWriter, url: str) -> Outcome:
@@ -232,7 +232,7 @@ def robots_of(client: SiteClient, start: str) -> Robots:
         if answer.is_success:
             return read_robots(answer.body.decode("utf-8", "replace"))
         if answer.status >= 500:
-            said = f"{url} answers {answer.status} {answer.reason}".rstrip()
-            raise HttpProblem(f"{said}, so no page of the site may be requested", "try again later")
+            message = f"{url} answers {answer.status} {answer.reason}".rstrip()
+            raise HttpProblem(f"{message}, so no page of the site may be requested", "try again later")
         return ALL
     return ALL

@@ -87,8 +87,8 @@ def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
     own = {path: _dialect(path, files, hints) for path in paths}
     names = {
         path: files.real(path).relative_to(root).as_posix()
-        for path, found in own.items()
-        if found in ("mdh", *LOOSE) and files.real(path).is_relative_to(root)
+        for path, dialect_name in own.items()
+        if dialect_name in ("mdh", *LOOSE) and files.real(path).is_relative_to(root)
     }
     readmes = standing_readmes(set(names.values()))
     nodes = {path: md_url(name, stands=name in readmes) for path, name in names.items()}

@@ -185,6 +185,6 @@ def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
     """Return the index of the node's site (HA1); empty where it has none."""
     for url in index_urls(node.url):
         answer = client.get(url, "application/json")
-        if answer.is_success and (found := index_of(json_of(answer), url)):
-            return found
+        if answer.is_success and (index := index_of(json_of(answer), url)):
+            return index
     return {}

@@ -62,22 +62,22 @@ class CurrentPage(Struct, frozen=True):
 def place_of(access: SiteAccess, node: SiteNode) -> CurrentPage:
     """Return the place that a node is. Of several actions with one id the first counts (HA13)."""
     origin, left = origin_of(node.url), MAX_SCHEMAS
-    found: dict[str, OfferedAction] = {}
+    by_id: dict[str, OfferedAction] = {}
     refused: list[str] = []
     looked = 0
     for action in islice(node.actions, MAX_LOOKED_AT):
-        if len(found) >= MAX_ACTIONS or left < 0:
+        if len(by_id) >= MAX_ACTIONS or left < 0:
             break
         looked += 1
         offer = offer_of(action, str(origin))
         if isinstance(offer, str):
             refused.append(f"{cleaned(str(action.get('id') or 'an action without id'))}: {offer}")
-        elif offer.contract.id not in found:
+        elif offer.contract.id not in by_id:
             left -= len(json.dumps(offer.parameters))
             if left >= 0:
-                found[offer.contract.id] = OfferedAction(access, offer, node.url, origin)
+                by_id[offer.contract.id] = OfferedAction(access, offer, node.url, origin)
     beyond = len(node.actions) - looked + (left < 0)
-    return CurrentPage(node, origin, tuple(found.values()), tuple(refused[:MAX_ACTIONS]), beyond)
+    return CurrentPage(node, origin, tuple(by_id.values()), tuple(refused[:MAX_ACTIONS]), beyond)
 
 
 def page_text(place: CurrentPage, limit: int) -> str:
@@ -191,10 +191,10 @@ class PagesOfSites(Struct):
     def actions(self) -> Sequence[SiteAction]:
         """Those of the page moved last, then of the others; an action that several pages repeat is offered once."""
         ordered = [self.places[self.here], *(place for at, place in enumerate(self.places) if at != self.here)]
-        found: dict[Declared, OfferedAction] = {}
+        by_declaration: dict[Declared, OfferedAction] = {}
         for action in (action for place in ordered for action in place.actions):
-            found.setdefault(action.declared, action)
-        return list(found.values())[:MAX_TOOLS]
+            by_declaration.setdefault(action.declared, action)
+        return list(by_declaration.values())[:MAX_TOOLS]
 
     async def visit(self, to: str) -> ToolResult:
         """Go there."""

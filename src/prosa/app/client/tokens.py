@@ -57,13 +57,13 @@ NO_TOKENS = SiteTokens()
 def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
     """Return the variables of `sites` in the settings, by origin. Raises `RunError` for a name that is no origin, and
     for one that a token could be overheard on the way to."""
-    found: dict[Origin, str] = {}
+    by_origin: dict[Origin, str] = {}
     for written, variable in sites.items():
         try:
-            found[secret_origin(written)] = variable
+            by_origin[secret_origin(written)] = variable
         except ValueError as error:
             raise _refused(written, str(error)) from None
-    return found
+    return by_origin
 
 
 def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> SiteTokens:

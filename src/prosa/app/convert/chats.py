@@ -36,5 +36,5 @@ def import_chat(form: ExchangeForm, text: str, name: str) -> tuple[str, tuple[st
     """Return the text of a new chat, and what could not be kept. ``name`` is the file. Raises `ExchangeProblem`."""
     if form == "ymj":
         return record.read(text, name)
-    found = openai.read(text) if form == "openai" else llm.read(text)
-    return chat_text(found), found.notes
+    imported = openai.read(text) if form == "openai" else llm.read(text)
+    return chat_text(imported), imported.notes

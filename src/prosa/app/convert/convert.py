@@ -117,12 +117,14 @@ def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str]
         path = _target(options, folder, target, stem, None)
         return Result(source.path, (NewFile(path, inner.files[0][1]),), inner.report)
     context = TargetContext(stem, ROWS[target].path(stem), _programs(source, options, folder, made))
-    found = convert(source, origin, target, context)
-    path = _target(options, folder, target, stem, found)
+    converted = convert(source, origin, target, context)
+    path = _target(options, folder, target, stem, converted)
     if target == "program" and path is not None and folder is not None:
         made[stem] = f"./{path.name}"
     left = _left_behind(source, origin, target)
-    return Result(source.path, (NewFile(path, found.text),), replace(found.report, items=(*found.report.items, *left)))
+    return Result(
+        source.path, (NewFile(path, converted.text),), replace(converted.report, items=(*converted.report.items, *left))
+    )
 
 
 def _is_mda(source: SourceText, options: ConvertOptions) -> bool:
@@ -155,11 +157,11 @@ def _compiled(source: SourceText, options: ConvertOptions, *, alone: bool) -> Re
 
 def _refuse_errors(source: SourceText, what: str) -> None:
     """Raise `NotConvertible` for the first error of a document; that a second file is missing is none here."""
-    found = check_text(source, dialect="mda").diagnostics
+    diagnostics = check_text(source, dialect="mda").diagnostics
     wrong = next(
         (
             diagnostic
-            for diagnostic in found
+            for diagnostic in diagnostics
             if diagnostic.severity is Severity.ERROR and diagnostic.rule != "bad-mcp-sidecar"
         ),
         None,
@@ -239,11 +241,11 @@ def _folder(source: SourceText, options: ConvertOptions, *, alone: bool) -> Path
 
 
 def _target(
-    options: ConvertOptions, folder: Path | None, form: FormName, stem: str, found: Converted | None
+    options: ConvertOptions, folder: Path | None, form: FormName, stem: str, converted: Converted | None
 ) -> Path | None:
     if folder is None:
         return options.output
-    name = found.name if form == "skill" and found is not None and found.name else stem
+    name = converted.name if form == "skill" and converted is not None and converted.name else stem
     return folder / ROWS[form].path(name)
 
 
@@ -253,13 +255,13 @@ def _programs(source: SourceText, options: ConvertOptions, folder: Path | None, 
         return {}
     beside = folder or (options.output.parent if options.output else None)
     files = RootedFiles(beside.resolve()) if beside is not None and beside.is_dir() else None
-    found: dict[str, str] = {}
+    programs: dict[str, str] = {}
     for name in calls_in(source.text):
         if name in made:
-            found[name] = made[name]
+            programs[name] = made[name]
         elif files is not None and beside is not None and _is_program(files, beside / f"{name}.md"):
-            found[name] = f"./{name}.md"
-    return found
+            programs[name] = f"./{name}.md"
+    return programs
 
 
 def _is_program(files: RootedFiles, path: Path) -> bool:
@@ -355,7 +357,7 @@ def wrapped(source: SourceText, stem: str, max_size: int) -> Skill:
 def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFiles) -> dict[str, str]:
     """Return the program and all that it imports, by their paths from its folder."""
     assert files.root is not None
-    found = {name: source.text}
+    texts = {name: source.text}
     todo = [(name, piece)]
     while todo:
         importer, current = todo.pop()
@@ -364,17 +366,17 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
             if not place.is_relative_to(files.root):
                 raise NotConvertible(f"`{importer}` imports `{written}`, which lies outside its folder")
             path = place.relative_to(files.root).as_posix()
-            if path in found:
+            if path in texts:
                 continue
-            if len(found) == MAX_PROGRAMS:
+            if len(texts) == MAX_PROGRAMS:
                 raise NotConvertible(f"the program imports more than {MAX_PROGRAMS} others")
             try:
                 inner = files.read(place)
             except FileProblem as problem:
                 raise NotConvertible(f"`{importer}` imports `{written}`: {problem.reason}") from None
-            found[path] = inner.text
+            texts[path] = inner.text
             todo.append((path, PROGRAM.read(inner, NO_MARKS).piece))
-    return found
+    return texts
 
 
 def _imports(piece: Piece) -> list[str]:

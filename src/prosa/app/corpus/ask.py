@@ -47,30 +47,30 @@ def find_document(corpus: OpenCorpus, name: str | Path) -> Node:
     path = Path(name)
     if os.path.lexists(path) and (isinstance(name, Path) or not path.is_dir()):
         return _at(corpus, name)
-    found = corpus.index.node(name) if isinstance(name, str) else None
-    if found is None or (path.is_dir() and name not in (found.id, found.path)):  # a folder is no shortened name
+    node = corpus.index.node(name) if isinstance(name, str) else None
+    if node is None or (path.is_dir() and name not in (node.id, node.path)):  # a folder is no shortened name
         if path.is_dir():
             reason, hint = "is a folder, not a document", "for all documents of a folder: prosa graph DIR"
             raise UnknownDocument(str(name), reason=reason, hint=hint)
         raise UnknownDocument(str(name), corpus.index.near(str(name)))
-    return found
+    return node
 
 
 def _at(corpus: OpenCorpus, name: str | Path) -> Node:
     """Return the document that a file is; one of the same name elsewhere is not meant."""
     try:
-        found = corpus.document_at(Path(name))
+        node = corpus.document_at(Path(name))
     except FileProblem as problem:
         if isinstance(name, Path):
             raise
-        found = corpus.index.node(name)
-        if found is None:
+        node = corpus.index.node(name)
+        if node is None:
             hint = "--root DIR names a folder that holds all of them"
             raise UnknownDocument(name, reason=problem.reason, hint=hint) from None
-    if found is None:
+    if node is None:
         reason = f"is not a document of the corpus at {corpus.root}"
         raise UnknownDocument(str(name), reason=reason, hint=WHICH_DOCUMENTS)
-    return found
+    return node
 
 
 def links_of(corpus: OpenCorpus, name: str | Path) -> Links:

@@ -70,13 +70,13 @@ class _Record(Struct, frozen=True):
 def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozenset[Path]:
     """Return the documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index
     knows which. Raises `IndexProblem`."""
-    found = set[Path]()
+    classified = set[Path]()
     for group in groups:
         root, settings = group.root if group.given else None, group.project.settings
         with open_corpus(group.root, environ=environ, settings=settings, root=root, jobs=None) as corpus:
             paths = classified_paths(corpus.index.connection())
-            found.update(corpus.files.real(corpus.root / path) for path in paths)
-    return frozenset(found)
+            classified.update(corpus.files.real(corpus.root / path) for path in paths)
+    return frozenset(classified)
 
 
 async def enrich(groups: Sequence[Group], options: EnrichOptions, done: Callable[[Enriched], None]) -> None:
@@ -103,10 +103,10 @@ async def _enriched(
 ) -> None:
     for batch in _batches(_records(paths, files, hints, options, done)):
         wanting = [record for record in batch if record.wants_vector]
-        found: list[list[float]] = []
+        vectors: list[list[float]] = []
         if wanting and not options.dry_run:
-            found = await _vectors([record.text for record in wanting], options)
-        by_path = dict(zip((record.path for record in wanting), found, strict=False))
+            vectors = await _vectors([record.text for record in wanting], options)
+        by_path = dict(zip((record.path for record in wanting), vectors, strict=False))
         for record in batch:
             done(_written(record, by_path.get(record.path), options))
 

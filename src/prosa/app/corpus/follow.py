@@ -72,9 +72,9 @@ class Follower:
         changed = self.pending(corpus)
         try:
             if changed is None:
-                found = corpus.scan()
-                corpus.refresh(found=found)
-                self.has_links = bool(found.links)
+                scan = corpus.scan()
+                corpus.refresh(found=scan)
+                self.has_links = bool(scan.links)
             elif changed:
                 corpus.refresh_paths(changed)
         except BaseException:

@@ -63,9 +63,9 @@ class OpenCorpus(Struct):
     def scan(self) -> Scan:
         """Return a scan of all files. Raises `FileProblem` for a root that is no folder."""
         self.skipped = Skipped()
-        found = scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
-        self._scanned = found.hints
-        return found
+        scanned = scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
+        self._scanned = scanned.hints
+        return scanned
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
         """Scan all files, unless they were ``found`` just now, and read those that changed; with ``anew`` all. Raises
@@ -98,17 +98,17 @@ class OpenCorpus(Struct):
         documents of the corpus."""
         started = time.monotonic()
         assert self._reading is not None
-        at_ns, found, gone = time.time_ns(), list[FoundDocument](), list[str]()
+        at_ns, documents, gone = time.time_ns(), list[FoundDocument](), list[str]()
         for path in paths:
             name, stamp = self.path_of(path), stamp_of(path)
             if isinstance(stamp, Stamp):
                 hint = self._hint(self.files.real(path)) if self._hint else ""
-                found.append(FoundDocument(name, str(path), stamp, hint, is_in_vault((self.root / name).parent)))
+                documents.append(FoundDocument(name, str(path), stamp, hint, is_in_vault((self.root / name).parent)))
             elif not has_surrogate(name):  # no other name is in the index
                 gone.append(name)
         try:
             hints = self.hints if self._scanned is None else self._scanned
-            report = self.index.refresh_some(Scan(tuple(found), at_ns, (), hints), gone, self._reading)
+            report = self.index.refresh_some(Scan(tuple(documents), at_ns, (), hints), gone, self._reading)
         except StaleIndex:
             return self.refresh()
         self.report = replace(report, seconds=time.monotonic() - started)
@@ -127,10 +127,10 @@ class OpenCorpus(Struct):
     def document_at(self, path: Path) -> Node | None:
         """Return the document that a file is, and no other that is only called like it; a link is the file it leads to.
         Raises `FileProblem` for a file outside."""
-        found = self.index.node_at(self.path_of(path))
-        if found is None and path.is_symlink():
-            found = self.index.node_at(self.path_of(self.files.real(path)))
-        return found
+        node = self.index.node_at(self.path_of(path))
+        if node is None and path.is_symlink():
+            node = self.index.node_at(self.path_of(self.files.real(path)))
+        return node
 
     def path_of(self, path: Path) -> str:
         """Return the path of a file as the corpus knows it: relative to the root, with `/`. Raises `FileProblem` for a

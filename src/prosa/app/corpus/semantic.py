@@ -73,9 +73,9 @@ async def make_vectors(
     now, left = _to_send(corpus, wanted, most) if embedder.is_remote else (wanted[:most], len(wanted[most:]))
     for start in range(0, len(now), BATCH):
         batch: Sequence[Unmade] = now[start : start + BATCH]
-        found = await vectors_of([section.text for section in batch], embedder, clock)
+        vectors = await vectors_of([section.text for section in batch], embedder, clock)
         with corpus.index.writing() as connection:
-            remember(connection, model, zip(batch, found, strict=True))
+            remember(connection, model, zip(batch, vectors, strict=True))
         if progress is not None:
             progress(start + len(batch), len(now))
     return Made(len(now), left)
@@ -245,10 +245,10 @@ async def vectors_of(
 
     Raises `prosa.runtime.errors.ProviderError` or `EmbeddingError`.
     """
-    found: list[list[float]] = []
+    vectors: list[list[float]] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
-        found += await with_retries(
+        vectors += await with_retries(
             partial(embedder.embed, batch),
             retries=retries,
             clock=clock,
@@ -256,4 +256,4 @@ async def vectors_of(
             listener=listener,
             scope=Scope("embedding"),
         )
-    return found
+    return vectors

@@ -45,8 +45,8 @@ def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list
     for model, _ in models(connection):
         own = vector_of(connection, model, document)
         if own:
-            found = nearest_sections(corpus, _mean(own), model, replace(asked, limit=MAX_RANKED))
-            return [hit for hit in found if hit.document != document]
+            hits = nearest_sections(corpus, _mean(own), model, replace(asked, limit=MAX_RANKED))
+            return [hit for hit in hits if hit.document != document]
     return []
 
 

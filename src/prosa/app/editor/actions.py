@@ -44,14 +44,15 @@ def actions_in(workspace: Workspace, path: Path, start: int, end: int) -> tuple[
     source = workspace.source(path)
     if source is None:
         return ()
-    found = [
+    diagnostics = [
         diagnostic
         for diagnostic in workspace.found_in(path)
         if diagnostic.span.start <= end and start <= diagnostic.span.end and diagnostic.source.text == source.text
     ][:MAX_OFFERED]
-    fixes = [action for diagnostic in found if (action := _fix(path, diagnostic)) is not None]
+    fixes = [action for diagnostic in diagnostics if (action := _fix(path, diagnostic)) is not None]
     by_rule = {
-        (diagnostic.rule, _line(source.lines, diagnostic.span.start)): diagnostic for diagnostic in reversed(found)
+        (diagnostic.rule, _line(source.lines, diagnostic.span.start)): diagnostic
+        for diagnostic in reversed(diagnostics)
     }
     some = [*reversed(by_rule.values())][:MAX_QUIET]
     comments = [action for diagnostic in some for action in _comments(workspace, path, source, diagnostic)]
@@ -71,9 +72,9 @@ def fix_all(workspace: Workspace, path: Path) -> tuple[Edit, ...]:
         workspace.update(path, texts.get(path, source.text))
         return workspace.found_in(path)
 
-    found = workspace.found_in(path)
+    diagnostics = workspace.found_in(path)
     try:
-        fixed = fix_documents(found, {diagnostic.path: path for diagnostic in found}, recheck)
+        fixed = fix_documents(diagnostics, {diagnostic.path: path for diagnostic in diagnostics}, recheck)
     finally:
         workspace.update(path, text)
     return edits_between(path, source.text, fixed.texts.get(path, source.text))
@@ -101,8 +102,8 @@ def _fix(path: Path, diagnostic: Diagnostic) -> Action | None:
 
 def _comments(workspace: Workspace, path: Path, source: SourceText, diagnostic: Diagnostic) -> Iterator[Action]:
     """Yield the comments that keep a rule quiet: here, and in the whole document."""
-    reading, found = workspace.check_alone(source, path)
-    before = _Judged(reading, _said(found))
+    reading, diagnostics = workspace.check_alone(source, path)
+    before = _Judged(reading, _said(diagnostics))
     for title, candidates in (
         (f"ignore {diagnostic.rule} here", _here(reading, diagnostic)),
         (f"ignore {diagnostic.rule} in this file", _in_file(reading, diagnostic)),
@@ -167,10 +168,10 @@ def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, diagnostic: 
     """Return whether a comment is read back as a suppression that covers the diagnostic, and nothing else reads
     otherwise."""
     source = before.reading.front.source
-    after, found = workspace.check_alone(SourceText(apply_edits(source.text, [edit]), source.path), path)
-    said = _said(found)
+    after, diagnostics = workspace.check_alone(SourceText(apply_edits(source.text, [edit]), source.path), path)
+    counts = _said(diagnostics)
     key = diagnostic.rule, diagnostic.message
-    if not said <= before.said or (key in before.said and said[key] == before.said[key]):
+    if not counts <= before.said or (key in before.said and counts[key] == before.said[key]):
         return False
     start = diagnostic.span.start + (len(edit.replacement) if edit.span.start <= diagnostic.span.start else 0)
     covered = any(
@@ -185,16 +186,16 @@ def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, diagnostic: 
 def _covered(reading: DialectReading[object], without: str = "") -> Counter[str]:
     """Return the range of a document's suppressions, as text; a new one must not be inserted between them and
     that range."""
-    found = find_suppressions(reading.front, reading.document)
+    suppressions = find_suppressions(reading.front, reading.document)
     text = reading.front.source.text
     return Counter(
         suppression.covers.of(text).replace(without, "") if without else suppression.covers.of(text)
-        for suppression in found
+        for suppression in suppressions
     )
 
 
-def _said(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
-    return Counter((diagnostic.rule, diagnostic.message) for diagnostic in found)
+def _said(diagnostics: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
+    return Counter((diagnostic.rule, diagnostic.message) for diagnostic in diagnostics)
 
 
 def _shape(reading: DialectReading[object]) -> tuple[object, ...]:
@@ -221,8 +222,8 @@ def _block_start(reading: DialectReading[object], offset: int) -> int | None:
     document = reading.document
     spans = [block.span for some in (document.paragraphs, document.headings, document.fences) for block in some]
     spans += [definition.span for definition in document.footnote_definitions]
-    around = [span for span in spans if span.start <= offset <= span.end]
-    return max(around, key=lambda span: span.start).start if around else None
+    enclosing = [span for span in spans if span.start <= offset <= span.end]
+    return max(enclosing, key=lambda span: span.start).start if enclosing else None
 
 
 def _indent(line: str) -> str:
@@ -260,11 +261,11 @@ def format_document(workspace: Workspace, path: Path) -> FormatEdits:
 
 def format_range(workspace: Workspace, path: Path, start: int, end: int) -> FormatEdits:
     """Return those of them that change lines of a range."""
-    found = format_document(workspace, path)
+    edits = format_document(workspace, path)
     source = workspace.source(path)
-    some = tuple(edit for edit in found.edits if _touches(edit, start, end))
-    if source is None or not some or some == found.edits:
-        return FormatEdits(some, found.problem)
+    some = tuple(edit for edit in edits.edits if _touches(edit, start, end))
+    if source is None or not some or some == edits.edits:
+        return FormatEdits(some, edits.problem)
     text = apply_edits(source.text, [SourceEdit(Span(edit.start, edit.end), edit.text) for edit in some])
     again = format_text(SourceText(text, source.path), workspace.profile.hints(path))
     if again.text is None:

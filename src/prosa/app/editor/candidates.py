@@ -120,8 +120,8 @@ def _rank(candidate: Candidate, wanted: str) -> int | None:
 def _filter(candidate: Candidate, wanted: str) -> str:
     """Return the filter text for further typing: the matching name, then all others."""
     names = [name for name in (candidate.label, *candidate.names) if name]
-    found = next((name for name in names if rank_of(name, wanted) is not None), candidate.label)
-    return " ".join(dict.fromkeys((found, *names)))[:MAX_TYPED]
+    matching = next((name for name in names if rank_of(name, wanted) is not None), candidate.label)
+    return " ".join(dict.fromkeys((matching, *names)))[:MAX_TYPED]
 
 
 def steps_between(folder: str, other: str) -> int:

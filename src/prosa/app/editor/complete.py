@@ -37,8 +37,8 @@ def complete(workspace: Workspace, path: Path, offset: int) -> Completions:
         return words if words is not None else _of_data(cursor)
     if part == "mark":
         return NOTHING
-    if (found := template_at_cursor(cursor)) is not None:
-        return template_completions(cursor, *found)
+    if (match := template_at_cursor(cursor)) is not None:
+        return template_completions(cursor, *match)
     if part == "opening":
         return fence_completions(cursor)
     made = _of_data(cursor)
@@ -90,10 +90,10 @@ def _plain(cursor: CursorContext, typed: str, candidates: Iterable[Candidate]) -
 
 def _table(cursor: CursorContext) -> SettingPath:
     """Return the parts of the last header above."""
-    found: SettingPath = ()
+    path: SettingPath = ()
     for match in _HEADER.finditer(cursor.text, 0, cursor.standing.line.start):
-        found = tuple(part[1] or part[2] or part[3] or "" for part in _PART.finditer(match[1]))
-    return found
+        path = tuple(part[1] or part[2] or part[3] or "" for part in _PART.finditer(match[1]))
+    return path
 
 
 def _ours() -> Iterator[Setting]:
@@ -125,10 +125,10 @@ def _matches(wanted: SettingPath, table: SettingPath) -> bool:
 def _values(cursor: CursorContext, path: SettingPath, written: str) -> Completions:
     """Return the values of a key, in quotes where the author has not written any."""
     setting = next((our for our in _ours() if len(our.path) == len(path) and _matches(our.path, path)), None)
-    found = _TYPED.search(written)
-    if setting is None or found is None:
+    match = _TYPED.search(written)
+    if setting is None or match is None:
         return NOTHING
-    typed, quote = found["text"], found["quote"]
+    typed, quote = match["text"], match["quote"]
     rest = _REST.match(cursor.text, cursor.offset, cursor.standing.line.end)
     end = rest.end() if rest else cursor.offset
     ending = "" if not quote or cursor.text.startswith(quote, end) else quote

@@ -72,20 +72,20 @@ def body_completions(cursor: CursorContext) -> Completions:
     """Return what may be written at a cursor in a body."""
     line = cursor.line[-MAX_LINE:]
     for look in (_suppression, *_OF_DIALECT.get(cursor.dialect, ()), _wikilink, _link, _footnote, _label, _tool):
-        found = look(cursor, line)
-        if found is not None:
-            return found
+        suggestions = look(cursor, line)
+        if suggestions is not None:
+            return suggestions
     return NOTHING
 
 
 def fence_completions(cursor: CursorContext) -> Completions:
     """Return what may stand in the info string of a fence."""
     line = cursor.line
-    found = _FENCE_OPEN.match(line)
+    match = _FENCE_OPEN.match(line)
     words = _INFO.get(cursor.dialect, ())
-    if found is None or not words:
+    if match is None or not words:
         return NOTHING
-    typed = found["info"].lstrip()
+    typed = match["info"].lstrip()
     start = cursor.offset - len(typed)
     return completions(
         cursor.path,
@@ -111,8 +111,8 @@ def front_words(cursor: CursorContext) -> Completions | None:
 
 def _rest(cursor: CursorContext, pattern: re.Pattern[str]) -> int:
     """Return where the word under the offset ends."""
-    found = pattern.match(cursor.text, cursor.offset, cursor.standing.line.end)
-    return found.end() if found else cursor.offset
+    match = pattern.match(cursor.text, cursor.offset, cursor.standing.line.end)
+    return match.end() if match else cursor.offset
 
 
 def _around(cursor: CursorContext, typed: str, rest: re.Pattern[str]) -> Span:
@@ -124,16 +124,16 @@ def _around(cursor: CursorContext, typed: str, rest: re.Pattern[str]) -> Span:
 
 def _wikilink(cursor: CursorContext, line: str) -> Completions | None:
     at = line.rfind("[[")
-    found = _WIKI.search(line, max(0, at - 1)) if at >= 0 else None
-    if found is None:
+    match = _WIKI.search(line, max(0, at - 1)) if at >= 0 else None
+    if match is None:
         return None
-    mark, part = found["mark"] or "", found["part"]
+    mark, part = match["mark"] or "", match["part"]
     if mark:
-        return _part_of(cursor, found["target"].strip(), mark, part)
-    typed = found["target"]
+        return _part_of(cursor, match["target"].strip(), mark, part)
+    typed = match["target"]
     span = _around(cursor, typed, _WIKI_REST)
     ending = _closing(cursor, span.end)
-    candidates = [*stems(cursor, typed.strip()), *(attached(cursor, typed.strip()) if found["embed"] else ())]
+    candidates = [*stems(cursor, typed.strip()), *(attached(cursor, typed.strip()) if match["embed"] else ())]
     return completions(cursor.path, span, typed.strip(), (_ended(candidate, ending) for candidate in candidates))
 
 
@@ -176,19 +176,19 @@ def _within(
 
 
 def _link(cursor: CursorContext, line: str) -> Completions | None:
-    found = _LINK.search(line) if "](" in line else None
-    found = found or _DEFINITION.match(line)
-    if found is None:
+    match = _LINK.search(line) if "](" in line else None
+    match = match or _DEFINITION.match(line)
+    if match is None:
         return None
-    target, part = found["target"], found["part"]
-    if found["mark"]:
+    target, part = match["target"], match["part"]
+    if match["mark"]:
         span = _around(cursor, part, _FRAGMENT_REST)
         return completions(
             cursor.path, span, part, _within(cursor, unquote(target).partition("?")[0], anchors, wikilink=False)
         )
     if "://" in target:
         return NOTHING
-    embedded = found.groupdict().get("embed") == "!"
+    embedded = match.groupdict().get("embed") == "!"
     span = _around(cursor, target, _LINK_REST)
     typed = unquote(target)
     return completions(cursor.path, span, typed, link_paths(cursor, typed, embedded=embedded))
@@ -196,24 +196,24 @@ def _link(cursor: CursorContext, line: str) -> Completions | None:
 
 def _label(cursor: CursorContext, line: str) -> Completions | None:
     """Return the label of a reference, or of a link by its label alone."""
-    found = _LABEL.search(line)
-    if found is None or cursor.reading is None:
+    match = _LABEL.search(line)
+    if match is None or cursor.reading is None:
         return None
     defined = cursor.reading.document.definitions
     candidates = (
         Candidate(definition.label, "label", None, definition.destination[:100], definition.title)
         for definition in defined
     )
-    return completions(cursor.path, _around(cursor, found["label"], _LABEL_REST), found["label"], candidates)
+    return completions(cursor.path, _around(cursor, match["label"], _LABEL_REST), match["label"], candidates)
 
 
 def _footnote(cursor: CursorContext, line: str) -> Completions | None:
     """Return the label of a footnote that is defined."""
-    found = _FOOTNOTE.search(line)
-    if found is None or cursor.reading is None:
+    match = _FOOTNOTE.search(line)
+    if match is None or cursor.reading is None:
         return None
     document, text = cursor.reading.document, cursor.text
-    span = _around(cursor, found["label"], _LABEL_REST)
+    span = _around(cursor, match["label"], _LABEL_REST)
     ending = "" if text.startswith("]", span.end) else "]"
     candidates = (
         Candidate(
@@ -224,23 +224,23 @@ def _footnote(cursor: CursorContext, line: str) -> Completions | None:
         )
         for definition in document.footnote_definitions
     )
-    return completions(cursor.path, span, found["label"], candidates)
+    return completions(cursor.path, span, match["label"], candidates)
 
 
 def _tool(cursor: CursorContext, line: str) -> Completions | None:
     """Return the tools of a program: those of its servers by how their names begin, in backticks imported programs
     too."""
-    found = _TOOL.search(line) if cursor.dialect == "markdownlang" else None
-    program = cursor.reading.model_of(MARKDOWNLANG) if found is not None and cursor.reading is not None else None
-    if found is None or program is None:
+    match = _TOOL.search(line) if cursor.dialect == "markdownlang" else None
+    program = cursor.reading.model_of(MARKDOWNLANG) if match is not None and cursor.reading is not None else None
+    if match is None or program is None:
         return None
     servers = (server for server in program.mcp_servers if server.name and not server.built_in and not server.disabled)
     candidates = [tool for server in servers for tool in _server_tools(server)]
-    if not found["name"].startswith("mcp_"):
+    if not match["name"].startswith("mcp_"):
         candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(cursor, program)]
         if program.mailbox is not None:
             candidates += [Candidate(name, "tool", None, "a tool of the mailbox") for name in MAIL_TOOLS]
-    return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], candidates)
+    return completions(cursor.path, _around(cursor, match["name"], _WORD_REST), match["name"], candidates)
 
 
 def _server_tools(server: ServerModel) -> list[Candidate]:
@@ -267,18 +267,18 @@ def _imported(cursor: CursorContext, program: ProgramModel) -> Iterator[Candidat
 def _suppression(cursor: CursorContext, line: str) -> Completions | None:
     """Return the rules that a suppression names, or the word that begins one."""
     if MARK in line:
-        found = _IGNORE.search(line)
-        if found is None:
+        match = _IGNORE.search(line)
+        if match is None:
             return None
-        return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], rule_names())
-    found = _MARKING.search(line)
-    if found is None:
+        return completions(cursor.path, _around(cursor, match["name"], _WORD_REST), match["name"], rule_names())
+    match = _MARKING.search(line)
+    if match is None:
         return None
     words = (
         Candidate(MARK, "keyword", f"{MARK} ", "suppresses a rule in the next block, or on this line"),
         Candidate(f"{MARK}-file", "keyword", f"{MARK}-file ", "suppresses a rule in this document"),
     )
-    return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], words)
+    return completions(cursor.path, _around(cursor, match["name"], _WORD_REST), match["name"], words)
 
 
 def rule_names() -> Iterator[Candidate]:
@@ -302,22 +302,22 @@ def _chat(cursor: CursorContext, line: str) -> Completions | None:
         return completions(cursor.path, _around(cursor, typed, _NAME_REST), typed, _settings(cursor))
     if (assigned := _ASSIGNED.match(line)) is not None:
         return _assigned(cursor, assigned["key"], assigned["value"])
-    found = _ACTION.match(line)
-    return _argument(cursor, found["action"], found["args"]) if found is not None else None
+    match = _ACTION.match(line)
+    return _argument(cursor, match["action"], match["args"]) if match is not None else None
 
 
-def _role(cursor: CursorContext, found: re.Match[str]) -> Completions:
+def _role(cursor: CursorContext, match: re.Match[str]) -> Completions:
     rest = cursor.text[_rest(cursor, _NAME_REST) : cursor.standing.line.end]
-    if found["slash"]:
+    if match["slash"]:
         names = _participants(cursor)
         made = (Candidate(name, "role", name if rest.startswith(":") else f"{name}:") for name in names)
-        return completions(cursor.path, _around(cursor, found["name"], _NAME_REST), found["name"], made)
+        return completions(cursor.path, _around(cursor, match["name"], _NAME_REST), match["name"], made)
     ending = "" if rest.startswith((":", "/")) else ":"
     roles = (
         Candidate(role, "role", f"{role}{ending}", far=0 if role in CHAT_ROLES else 1)
         for role in (*CHAT_ROLES, *TEXT_ROLES)
     )
-    return completions(cursor.path, _around(cursor, found["role"], _NAME_REST), found["role"], roles)
+    return completions(cursor.path, _around(cursor, match["role"], _NAME_REST), match["role"], roles)
 
 
 def _participants(cursor: CursorContext) -> list[str]:

@@ -43,8 +43,8 @@ def data_completions(cursor: CursorContext, data: DataContext) -> Completions:
     if place.slot == "key":
         return _names(cursor, data, place.path)
     if place.slot == "item" and not place.flow and (_kind(cursor, data), place.path) not in _NAMED:
-        found = _names(cursor, data, place.path)
-        return found if found.items else _values(cursor, data)
+        suggestions = _names(cursor, data, place.path)
+        return suggestions if suggestions.items else _values(cursor, data)
     return _values(cursor, data)
 
 
@@ -61,7 +61,7 @@ def _names(cursor: CursorContext, data: DataContext, way: Way) -> Completions:
         for name, rel in cursor.workspace.profile.relations:
             members.setdefault(name, Member(name, "the name of a document", f"a relation of this project: `{rel}`"))
     span, write = _key_writer(place, data, cursor.text)
-    found = (
+    candidates = (
         Candidate(
             member.name,
             "field",
@@ -73,7 +73,7 @@ def _names(cursor: CursorContext, data: DataContext, way: Way) -> Completions:
         for member in members.values()
         if member.name not in place.beside
     )
-    return completions(cursor.path, span, place.typed, found)
+    return completions(cursor.path, span, place.typed, candidates)
 
 
 def _key_writer(place: DataPlace, data: DataContext, text: str) -> tuple[Span, Callable[[Member], str]]:
@@ -97,25 +97,25 @@ def _key_writer(place: DataPlace, data: DataContext, text: str) -> tuple[Span, C
 
 def _values(cursor: CursorContext, data: DataContext) -> Completions:
     place = data.place
-    choices = unique(_choices(data, place.path))
+    candidates = unique(_choices(data, place.path))
     named = _NAMED.get((_kind(cursor, data), place.path))
-    found: list[Candidate] = [*choices]
-    known = {candidate.label for candidate in found}
-    found += [
+    offered: list[Candidate] = [*candidates]
+    known = {candidate.label for candidate in offered}
+    offered += [
         candidate
         for candidate in (named(cursor, place.typed) if named is not None else ())
         if candidate.label not in known
     ]
-    if data.name == "front" and not found:
-        found += _relation(cursor, place)
-    written = [candidate for candidate in found if candidate.kind != "value"]
+    if data.name == "front" and not offered:
+        offered += _relation(cursor, place)
+    written = [candidate for candidate in offered if candidate.kind != "value"]
     writer = _value_writer(place, data)
     made = completions(
         cursor.path,
         place.span,
         place.typed,
         [
-            *(candidate for candidate in found if candidate.kind == "value"),
+            *(candidate for candidate in offered if candidate.kind == "value"),
             *(_written(candidate, writer) for candidate in written),
         ],
     )

@@ -218,14 +218,14 @@ def program_paths(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
 def ids(dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candidate]]:
     """Return the ids of the documents of one dialect."""
 
-    def found(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
+    def offered(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
         documents = [document for document in cursor.catalogue.of_dialect(dialect) if document.ids]
         for known, far in _nearest(cursor, typed, documents):
             for identifier in known.ids[:1]:
                 names = (known.title, known.stem)
                 yield Candidate(identifier, "id", None, _detail(known), names=names, far=far, about=known.real)
 
-    return found
+    return offered
 
 
 def nodes(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
@@ -260,12 +260,12 @@ def edges(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
 def relation_types(origin: Origin, dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candidate]]:
     """Return the relations that documents of one dialect write at one place."""
 
-    def found(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
+    def offered(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
         del typed
         known = cursor.catalogue.relations(origin, dialect)
         return (Candidate(rel, "relation", detail="written in this corpus", far=1) for rel in known[:MOST])
 
-    return found
+    return offered
 
 
 # ---- the parts of a document ----
@@ -296,10 +296,10 @@ def headings(reading: DialectReading[object], real: Path) -> Iterator[Candidate]
 def block_names(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
     """Yield the names of the blocks of a document, each with the line it ends."""
     text = reading.front.source.text
-    for found in NAMED_BLOCK.finditer(text):
-        if not reading.document.in_code(found.start(1)):
-            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
-            yield Candidate(found[1], "block", None, line[:MAX_SHOWN], about=real, fragment=f"^{found[1]}")
+    for match in NAMED_BLOCK.finditer(text):
+        if not reading.document.in_code(match.start(1)):
+            line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+            yield Candidate(match[1], "block", None, line[:MAX_SHOWN], about=real, fragment=f"^{match[1]}")
 
 
 def document_named(cursor: CursorContext, target: str, *, wikilink: bool) -> Path | None:

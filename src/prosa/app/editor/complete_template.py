@@ -37,21 +37,23 @@ def template_completions(cursor: CursorContext, place: TemplatePlace, start: int
     if place.slot == "name":
         if place.path is None:
             return NOTHING
-        found = (_input(member, member.name) for member in members_at(cursor, place.path))
-        return completions(cursor.path, span, place.typed, found)
+        candidates = (_input(member, member.name) for member in members_at(cursor, place.path))
+        return completions(cursor.path, span, place.typed, candidates)
     if place.slot == "variable":
-        found = (Candidate(name, "variable", name[1:], _path(path)) for name, path in place.variables.items())
-        return _behind_dollar(cursor, span, place, found)
+        candidates = (Candidate(name, "variable", name[1:], _path(path)) for name, path in place.variables.items())
+        return _behind_dollar(cursor, span, place, candidates)
     if place.slot == "template":
         names = template_names(cursor.text[start:])
         return completions(cursor.path, span, place.typed, (Candidate(name, "function") for name in names))
     return completions(cursor.path, span, place.typed, _words(cursor, place))
 
 
-def _behind_dollar(cursor: CursorContext, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
+def _behind_dollar(
+    cursor: CursorContext, span: Span, place: TemplatePlace, candidates: Iterator[Candidate]
+) -> Completions:
     """Return variables, with the `$` that stands there already."""
     whole = Span(span.start - 1, span.end)
-    full = (Candidate(candidate.label, candidate.kind, None, candidate.detail) for candidate in found)
+    full = (Candidate(candidate.label, candidate.kind, None, candidate.detail) for candidate in candidates)
     return completions(cursor.path, whole, f"${place.typed}", full)
 
 

@@ -92,8 +92,8 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def lookup(self) -> World:
         """Where references lead."""
         resident = self.workspace.resident
-        given = resident is not None and resident.corpus.rooted == "given"
-        return KnownWorld.among(self, self._sites, given=given)
+        is_given = resident is not None and resident.corpus.rooted == "given"
+        return KnownWorld.among(self, self._sites, given=is_given)
 
     def world(self) -> World:
         """Return the records of all documents."""
@@ -197,10 +197,10 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def called(self, key: Key) -> Sequence[Record]:
         """Return the documents that answer to a key, of which path and dialect are known, in the order of their
         paths. The worlds before and after a move ask for the same keys."""
-        found = self._answers.get(key)
-        if found is None:
-            found = self._answers[key] = self._answering(key)
-        return found
+        records = self._answers.get(key)
+        if records is None:
+            records = self._answers[key] = self._answering(key)
+        return records
 
     @cached_property
     def _answers(self) -> dict[Key, Sequence[Record]]:
@@ -211,12 +211,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         if names is None:
             return ()
         if key.space in _OF_SITES:
-            found: Iterable[str] = self._of_sites.get(key, ())
+            paths: Iterable[str] = self._of_sites.get(key, ())
         elif key.space == "path":
-            found = (key.name,)
+            paths = (key.name,)
         else:
-            found = (self.path_of(document.real) for document in names.find(key))
-        known = ((path, self.facts(path)) for path in sorted(found))
+            paths = (self.path_of(document.real) for document in names.find(key))
+        known = ((path, self.facts(path)) for path in sorted(paths))
         return [Record(path, facts.dialect) for path, facts in known if facts is not None]
 
     def asking(
@@ -248,10 +248,10 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def _formed(self) -> Sites:
         resident = self.workspace.resident
-        given = resident is not None and resident.corpus.rooted == "given"
+        is_given = resident is not None and resident.corpus.rooted == "given"
         rows = self.standing()
         canonical = ((path, url) for path, dialect, urls in rows if dialect == "mdh" for url in urls)
-        return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
+        return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=is_given)
 
     @property
     def _of_sites(self) -> dict[Key, list[str]]:
@@ -263,14 +263,14 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def _addressed(self) -> dict[Key, list[str]]:
         """Return the documents by their URLs on their site, and by those that they say they live at."""
         sites = self._sites
-        found: dict[Key, list[str]] = {}
+        by_key: dict[Key, list[str]] = {}
         for path, real in self._placed():
             facts = self.workspace.entries[real]
             if sites.roots or facts.extra.get("canonical"):
                 for key in keys_of(_stub(path, facts), sites):
                     if key.space in _OF_SITES:
-                        found.setdefault(key, []).append(path)
-        return found
+                        by_key.setdefault(key, []).append(path)
+        return by_key
 
     # What `DocumentStore` asks.
 
@@ -291,14 +291,14 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def reading(self, path: str) -> DialectReading[object]:
         """Return the reading of a document in its present state. Raises `FileProblem`."""
         real = self.real_of(path)
-        found = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
-        if found is None:
-            found = self._opened[path] = self._read(self._source(real))
+        reading = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
+        if reading is None:
+            reading = self._opened[path] = self._read(self._source(real))
             while len(self._opened) > MAX_OPENED:
                 gone = next(iter(self._opened))
                 del self._opened[gone]
                 self._sources.pop(gone, None)
-        return found
+        return reading
 
     def _source(self, real: Path) -> SourceText:
         """Return a document in its present state. Raises `FileProblem`."""
@@ -325,8 +325,8 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
 
 def _canonical(facts: DocumentFacts) -> tuple[str, ...]:
-    found = facts.extra.get("canonical")
-    return (found,) if isinstance(found, str) and found.lower().startswith(("http://", "https://")) else ()
+    canonical = facts.extra.get("canonical")
+    return (canonical,) if isinstance(canonical, str) and canonical.lower().startswith(("http://", "https://")) else ()
 
 
 def _stub(path: str, facts: DocumentFacts) -> Record:

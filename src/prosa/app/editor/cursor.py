@@ -99,8 +99,8 @@ class CursorContext(Struct, frozen=True, dict=True):
     @cached_property
     def front(self) -> Span | None:
         """The YAML of the front matter."""
-        found = standing(self.text, 4 if self.text.startswith(("---", "\ufeff---")) else 0)
-        return found.region if found.part == "front" else None
+        state = standing(self.text, 4 if self.text.startswith(("---", "\ufeff---")) else 0)
+        return state.region if state.part == "front" else None
 
     @cached_property
     def names(self) -> dict[Way, tuple[str, ...]]:
@@ -160,8 +160,8 @@ class CursorContext(Struct, frozen=True, dict=True):
         names = self.workspace.names
         if names is None or not self.workspace.profile.has_schemas:
             return []
-        found = [names.derived(f"view {path}", "schemas", partial(self._view, path)) for path in self._schemas]
-        return [view for view in found if view is not None]
+        views = [names.derived(f"view {path}", "schemas", partial(self._view, path)) for path in self._schemas]
+        return [view for view in views if view is not None]
 
     @property
     def _schemas(self) -> tuple[str, ...]:
@@ -305,8 +305,8 @@ class NameCatalogue(Struct, frozen=True):
 
     def relations(self, origin: Origin, dialect: DialectName) -> list[str]:
         """Return the relations that documents of a dialect write, the most frequent first."""
-        found = self.rels.get((origin, dialect), {})
-        return sorted(found, key=lambda rel: (-found[rel], rel))
+        counts = self.rels.get((origin, dialect), {})
+        return sorted(counts, key=lambda rel: (-counts[rel], rel))
 
 
 def runs_of(documents: Sequence[NamedDocument]) -> tuple[tuple[str, int, int], ...]:

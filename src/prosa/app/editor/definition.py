@@ -66,19 +66,20 @@ def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
 
 def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definition, ...]:
     """Return the definitions of the name at an offset, if there is one."""
-    found = asked(workspace, path, offset)
-    if found is None:
+    context = asked(workspace, path, offset)
+    if context is None:
         return ()
-    if found.name is not None:
-        origin = _place(path, found.name.span)
-        defined = (name for name in same_name(found.names, found.name) if name.defines)
+    if context.name is not None:
+        origin = _place(path, context.name.span)
+        defined = (name for name in same_name(context.names, context.name) if name.defines)
         return tuple(Definition(origin, _place(path, name.span), _place(path, name.span)) for name in defined)
-    if found.pointer is not None:
-        origin = _place(path, found.pointer.span)
+    if context.pointer is not None:
+        origin = _place(path, context.pointer.span)
         return tuple(
-            Definition(origin, destination.whole, destination.name) for destination in _followed(found, found.pointer)
+            Definition(origin, destination.whole, destination.name)
+            for destination in _followed(context, context.pointer)
         )
-    span, targets = _mentioned(found, offset)
+    span, targets = _mentioned(context, offset)
     return tuple(Definition(_place(path, span), target.whole, target.name) for target in targets)
 
 
@@ -86,19 +87,19 @@ def _place(path: Path, span: Span) -> DocumentSpan:
     return DocumentSpan(path, span.start, span.end)
 
 
-def _followed(found: Asked, pointer: Pointer) -> list[Destination]:
+def _followed(context: Asked, pointer: Pointer) -> list[Destination]:
     reference = pointer.reference
     if reference.rel == "schema" and not reference.target:
         return []
-    return targets_of(found.corpus, found.path, found.reading, pointer) or [*_actions(found, reference)]
+    return targets_of(context.corpus, context.path, context.reading, pointer) or [*_actions(context, reference)]
 
 
-def _actions(found: Asked, reference: Reference) -> Iterator[Destination]:
+def _actions(context: Asked, reference: Reference) -> Iterator[Destination]:
     """Yield the action of a node that a link within a site names by its URL (HA5)."""
-    if found.reading.name != "mdh":
+    if context.reading.name != "mdh":
         return
-    corpus = found.corpus
-    for tier in tiers_of(Record(found.path, "mdh"), reference, corpus.lookup.sites):
+    corpus = context.corpus
+    for tier in tiers_of(Record(context.path, "mdh"), reference, corpus.lookup.sites):
         for key in tier.keys if tier.keys[0].space == ACTION else ():
             for record in corpus.called(key):
                 yield from _declared(corpus, record.path, key.name.rpartition("\0")[2])
@@ -115,23 +116,23 @@ def _declared(corpus: EditorCorpus, path: str, url: str) -> Iterator[Destination
             yield Destination(_place(real, action.node.span), _place(real, span))
 
 
-def _mentioned(found: Asked, offset: int) -> tuple[Span, list[Destination]]:
+def _mentioned(context: Asked, offset: int) -> tuple[Span, list[Destination]]:
     """Return a file that code within a line names, or an imported program that it calls by its name."""
     code = next(
-        (span for span in found.reading.document.code_spans if span.span.start <= offset <= span.span.end), None
+        (span for span in context.reading.document.code_spans if span.span.start <= offset <= span.span.end), None
     )
     if code is None or not code.text or code.text != code.text.strip():
         return Span(0, 0), []
-    program = found.reading.model_of(MARKDOWNLANG)
+    program = context.reading.model_of(MARKDOWNLANG)
     for ref in program.imports if program is not None else ():
         reference = Reference("import", ref.text, "path", ref.span.start, ref.span.end, 0)
-        for target in targets_of(found.corpus, found.path, found.reading, Pointer(ref.span, ref.span, reference)):
-            facts = found.corpus.workspace.entries.get(target.whole.path)
+        for target in targets_of(context.corpus, context.path, context.reading, Pointer(ref.span, ref.span, reference)):
+            facts = context.corpus.workspace.entries.get(target.whole.path)
             named = {definition.name for definition in facts.defs if definition.kind == "id"} if facts else set()
             if code.text in (named or {target.whole.path.stem}):
                 return code.content, [target]
     reference = Reference("inline", code.text, "path", code.content.start, code.content.end, 0)
-    file = file_of(found.corpus, found.path, reference) if " " not in code.text else None
+    file = file_of(context.corpus, context.path, reference) if " " not in code.text else None
     return code.content, [Destination.of_file(file)] if file is not None else []
 
 
@@ -155,12 +156,12 @@ def document_links(workspace: Workspace, path: Path) -> tuple[DocumentLink, ...]
     corpus = EditorCorpus(workspace)
     own = corpus.path_of(path)
     record = Record(own, reading.name)
-    found: list[DocumentLink] = []
+    links: list[DocumentLink] = []
     for pointer in pointers_in(reading, own)[:MAX_LINKS]:
         link = _link(corpus, record, path, pointer)
         if link is not None:
-            found.append(link)
-    return tuple(found)
+            links.append(link)
+    return tuple(links)
 
 
 def _link(corpus: EditorCorpus, record: Record, real: Path, pointer: Pointer) -> DocumentLink | None:

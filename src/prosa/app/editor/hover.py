@@ -86,7 +86,7 @@ def hover(workspace: Workspace, path: Path, offset: int) -> Hover | None:
     )
     if path.name in PROJECT_FILES:
         looks = (_rule, _setting)
-    return next((found for look in looks if (found := look(cursor)) is not None), None)
+    return next((tooltip for look in looks if (tooltip := look(cursor)) is not None), None)
 
 
 def _hover(cursor: CursorContext, span: Span, *parts: str) -> Hover | None:
@@ -124,15 +124,15 @@ def _rule(cursor: CursorContext) -> Hover | None:
 
 def _setting(cursor: CursorContext) -> Hover | None:
     """Return a key of the settings."""
-    found = _KEY.match(cursor.text, cursor.standing.line.start, cursor.standing.line.end)
-    if found is None or not found.start("name") <= cursor.offset <= found.end("name"):
+    match = _KEY.match(cursor.text, cursor.standing.line.start, cursor.standing.line.end)
+    if match is None or not match.start("name") <= cursor.offset <= match.end("name"):
         return None
     known = next(
-        (setting for setting in SETTINGS if setting.level == "project" and setting.path[-1] == found["name"]), None
+        (setting for setting in SETTINGS if setting.level == "project" and setting.path[-1] == match["name"]), None
     )
     if known is None:
         return None
-    return _hover(cursor, Span(*found.span("name")), f"{code(known.key)} · default: {known.default}", known.doc)
+    return _hover(cursor, Span(*match.span("name")), f"{code(known.key)} · default: {known.default}", known.doc)
 
 
 # ---- data ----
@@ -180,10 +180,10 @@ def _spaced(part: str) -> str:
 
 def _template(cursor: CursorContext) -> Hover | None:
     """Return a name of the input, a variable, a function or a word of the template language."""
-    found = template_at_cursor(cursor)
-    if found is None:
+    match = template_at_cursor(cursor)
+    if match is None:
         return None
-    place, start = found
+    place, start = match
     span = place.span.shift(start)
     name = span.of(cursor.text)
     if place.slot == "name" and place.path is not None:
@@ -203,10 +203,10 @@ def _template(cursor: CursorContext) -> Hover | None:
 def _line(cursor: CursorContext) -> Hover | None:
     """Return the name in a configuration line of a chat."""
     line = cursor.standing.line
-    found = _CONFIG.match(cursor.text, line.start, line.end) if cursor.dialect == "prapti" else None
-    if found is None or not found.start("name") <= cursor.offset <= found.end("name"):
+    match = _CONFIG.match(cursor.text, line.start, line.end) if cursor.dialect == "prapti" else None
+    if match is None or not match.start("name") <= cursor.offset <= match.end("name"):
         return None
-    name, span = found["name"], Span(*found.span("name"))
+    name, span = match["name"], Span(*match.span("name"))
     if name in ABOUT_ACTIONS:
         return _hover(cursor, span, f"{code(name)} · a command", ABOUT_ACTIONS[name])
     setting = setting_of(name)
@@ -225,13 +225,13 @@ def _linked(cursor: CursorContext) -> Hover | None:
     """Return the target of a link, a wikilink, an id, an import or a footnote."""
     made = definitions(cursor.workspace, cursor.path, cursor.offset)
     # A definition in this document is visible already.
-    found = [definition for definition in made if definition.name != definition.origin]
-    if not found:
+    elsewhere = [definition for definition in made if definition.name != definition.origin]
+    if not elsewhere:
         return None
-    first = found[0]
+    first = elsewhere[0]
     span = Span(first.origin.start, first.origin.end)
     about = [
-        text for text in (_leads_to(cursor, definition.whole, definition.name) for definition in found[:3]) if text
+        text for text in (_leads_to(cursor, definition.whole, definition.name) for definition in elsewhere[:3]) if text
     ]
     return _hover(cursor, span, *dict.fromkeys(about))
 
@@ -256,8 +256,8 @@ def _own_line(cursor: CursorContext, place: DocumentSpan) -> str:
     """Return the line of the body that a name is defined on; a field is explained as a field."""
     if cursor.front is not None and place.start <= cursor.front.end:
         return ""
-    found = standing(cursor.text, place.start).line
-    return code(found.of(cursor.text)[:MAX_LINE]) if place.end else ""
+    line = standing(cursor.text, place.start).line
+    return code(line.of(cursor.text)[:MAX_LINE]) if place.end else ""
 
 
 def _footnote(cursor: CursorContext, reading: DialectReading[object], place: DocumentSpan) -> str:
@@ -305,8 +305,8 @@ def _action(cursor: CursorContext) -> Hover | None:
 def _about_action(action: ActionModel) -> str:
     called = f"{plain(action.verb)} {code(action.url.text if action.url else '')}"
     named = {entry.key.text: getattr(entry.value, "text", "") for entry in action.node}
-    said = (plain(named.get(name, "")) for name in ("title", "description"))
-    return "\n\n".join(part for part in (called, *said) if part)
+    texts = (plain(named.get(name, "")) for name in ("title", "description"))
+    return "\n\n".join(part for part in (called, *texts) if part)
 
 
 def _script(cursor: CursorContext) -> Hover | None:
@@ -378,8 +378,8 @@ def _interface(reading: DialectReading[object]) -> str:
     program = reading.model_of(MARKDOWNLANG)
     if program is not None:
         taken = describe_inputs(program.input.value) if program.input is not None else ()
-        given = describe_inputs(program.output.value) if program.output is not None else ()
-        return _joined(_rows("Takes", taken), _rows("Gives", given))
+        fields = describe_inputs(program.output.value) if program.output is not None else ()
+        return _joined(_rows("Takes", taken), _rows("Gives", fields))
     node = reading.model_of(MDH)
     if node is None or not node.actions:
         return ""

@@ -52,8 +52,8 @@ class Name(Struct, frozen=True):
 
 def names_in(reading: DialectReading[object]) -> tuple[Name, ...]:
     """Return the names of a document, in the order of the text."""
-    found = chain(_labels(reading), _footnotes(reading), _of_template(reading), _scripts(reading), _speakers(reading))
-    return tuple(sorted(found, key=lambda name: (name.span.start, name.span.end)))
+    names = chain(_labels(reading), _footnotes(reading), _of_template(reading), _scripts(reading), _speakers(reading))
+    return tuple(sorted(names, key=lambda name: (name.span.start, name.span.end)))
 
 
 def name_at(names: tuple[Name, ...], offset: int) -> Name | None:
@@ -110,8 +110,8 @@ def _of_template(reading: DialectReading[object]) -> Iterator[Name]:
         for use in variables_in(model.template):
             span = use.span.shift(model.body_offset)
             yield Name("variable", use.key, span, span.of(model.source.text), defines=use.defines)
-    for found in inputs_in(model):
-        yield Name("input", found.key, found.span, found.shown, defines=found.defines)
+    for name in inputs_in(model):
+        yield Name("input", name.key, name.span, name.shown, defines=name.defines)
 
 
 def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
@@ -122,9 +122,9 @@ def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
         if script.script_id and span is not None:
             yield Name("script", script.script_id, span, script.script_id, defines=True)
     for region in model.regions if model is not None else ():
-        found = _SCRIPT_ID.search(source.text, region.opening.start, region.opening.end)
-        if found is not None:
-            yield Name("script", region.script_id, Span(*found.span(1)), region.script_id)
+        match = _SCRIPT_ID.search(source.text, region.opening.start, region.opening.end)
+        if match is not None:
+            yield Name("script", region.script_id, Span(*match.span(1)), region.script_id)
 
 
 def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
@@ -143,10 +143,10 @@ def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
             yield Name("speaker", name.lower(), span, name, defines=name.lower() not in known)
             known.add(name.lower())
     for message in model.messages if model is not None and known else ():
-        for found in _MENTION.finditer(text, message.body.start, message.body.end):
-            name = found[1] if found[1].lower() in known else found[1].rstrip(".-")
-            if name.lower() in known and not reading.document.in_code(found.start()):
-                yield Name("speaker", name.lower(), Span(found.start(1), found.start(1) + len(name)), name)
+        for match in _MENTION.finditer(text, message.body.start, message.body.end):
+            name = match[1] if match[1].lower() in known else match[1].rstrip(".-")
+            if name.lower() in known and not reading.document.in_code(match.start()):
+                yield Name("speaker", name.lower(), Span(match.start(1), match.start(1) + len(name)), name)
 
 
 MAX_NODES = 1_000
@@ -219,8 +219,8 @@ class _VariableWalk(Struct):
         for command in pipeline.commands:
             for operand in command.operands:
                 self.operand(operand)
-        found = _DECLARED.finditer(self.text, pipeline.span.start, pipeline.span.end)
-        for name, match in zip(pipeline.declares, found, strict=False):
+        matches = _DECLARED.finditer(self.text, pipeline.span.start, pipeline.span.end)
+        for name, match in zip(pipeline.declares, matches, strict=False):
             if match[0] != name:
                 return
             if not pipeline.assigns:
@@ -301,8 +301,8 @@ def _below(node: Mapping, path: str, root: Node) -> Iterator[tuple[Node, str]]:
     if (items := node.get("items")) is not None:
         yield items, f"{path}/"
     ref = node.get("$ref")
-    if isinstance(ref, Scalar) and ref.text.startswith("#/") and (found := _at(root, ref.text[1:])) is not None:
-        yield found, path
+    if isinstance(ref, Scalar) and ref.text.startswith("#/") and (target := _at(root, ref.text[1:])) is not None:
+        yield target, path
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:

@@ -195,13 +195,13 @@ def folds(workspace: Workspace, path: Path) -> tuple[Fold, ...]:
     if reading is None:
         return ()
     source = reading.front.source
-    found: dict[tuple[int, int], Fold] = {}
+    by_lines: dict[tuple[int, int], Fold] = {}
     for span, kind in islice(_foldable(reading), MAX_SYMBOLS):
         span = _trimmed(source, span)
         lines = source.lines.line(span.start), source.lines.line(span.end)
         if lines[0] < lines[1]:
-            found.setdefault(lines, Fold(DocumentSpan(path, span.start, span.end), kind))
-    return tuple(sorted(found.values()))
+            by_lines.setdefault(lines, Fold(DocumentSpan(path, span.start, span.end), kind))
+    return tuple(sorted(by_lines.values()))
 
 
 def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]]:
@@ -233,9 +233,9 @@ def selections(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentS
     reading = workspace.reading(path)
     if reading is None:
         return ()
-    around = sorted({*_around(reading, offset)}, key=lambda block: (len(block), block.start))
+    spans = sorted({*_around(reading, offset)}, key=lambda block: (len(block), block.start))
     grown: list[Span] = []
-    for span in around:
+    for span in spans:
         if not grown or (span != grown[-1] and span.start <= grown[-1].start and grown[-1].end <= span.end):
             grown.append(span)
     return tuple(DocumentSpan(path, span.start, span.end) for span in grown)
@@ -370,10 +370,10 @@ def _heading(source: SourceText, anchor: str) -> tuple[str, int, int]:
     wanted, met = int(number) if number.isascii() and number.isdecimal() else -1, 0
     start = 0
     for line in source.text.splitlines(keepends=True):
-        found = _HEADING.match(line.rstrip("\r\n")) if "#" in line else None
-        made = slug(found[1]) if found is not None else ""
-        if found is not None and made and (made == anchor or (made == bare and met == wanted)):
-            return found[1], start + found.start(1), start + found.end(1)
+        match = _HEADING.match(line.rstrip("\r\n")) if "#" in line else None
+        made = slug(match[1]) if match is not None else ""
+        if match is not None and made and (made == anchor or (made == bare and met == wanted)):
+            return match[1], start + match.start(1), start + match.end(1)
         met += bool(made) and made == bare
         start += len(line)
     return anchor, 0, 0

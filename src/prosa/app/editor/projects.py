@@ -75,8 +75,8 @@ class Projects(Struct, eq=False):
         root = find_root(folder) if folder.is_dir() else folder
         if is_marked(root):
             return root
-        around = [project for project in self.folders if folder.is_relative_to(project)]
-        return max(around, key=lambda project: len(project.parts)) if around else folder
+        paths = [project for project in self.folders if folder.is_relative_to(project)]
+        return max(paths, key=lambda project: len(project.parts)) if paths else folder
 
     def _is_too_wide(self, root: Path) -> bool:
         """Return whether a root is a home folder or one around it, and its owner does not say that it is a project."""

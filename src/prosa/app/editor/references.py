@@ -32,40 +32,43 @@ MAX_REFERENCES = 5_000
 def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[DocumentSpan, ...]:
     """Return the places that name what stands at an offset, in order, each once; with ``definitions`` where it is
     defined too."""
-    found = asked(workspace, path, offset)
-    if found is None:
+    context = asked(workspace, path, offset)
+    if context is None:
         return ()
-    places = dict.fromkeys(_places(found, offset, definitions=definitions))
+    places = dict.fromkeys(_places(context, offset, definitions=definitions))
     return tuple(sorted(places)[:MAX_REFERENCES])
 
 
 def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentSpan, ...]:
     """Return the places of the document itself that name the item at an offset. Other documents are not used."""
-    found = asked(workspace, path, offset)
-    if found is None:
+    context = asked(workspace, path, offset)
+    if context is None:
         return ()
-    if found.name is not None:
-        return _names(found, definitions=True)
-    if found.pointer is not None:
-        meant = {destination.name for destination in targets_of(found.corpus, found.path, found.reading, found.pointer)}
+    if context.name is not None:
+        return _names(context, definitions=True)
+    if context.pointer is not None:
+        meant = {
+            destination.name
+            for destination in targets_of(context.corpus, context.path, context.reading, context.pointer)
+        }
         here = (name for name in meant if name.path == path and name.end > name.start)
-        return tuple(sorted({*_meaning(found, meant), *here}))
-    section = heading_at(found.reading, offset)
+        return tuple(sorted({*_meaning(context, meant), *here}))
+    section = heading_at(context.reading, offset)
     if section is None:
         return ()
     content = section.heading.content
-    return DocumentSpan(path, content.start, content.end), *_own(path, found.path, found.reading, section)
+    return DocumentSpan(path, content.start, content.end), *_own(path, context.path, context.reading, section)
 
 
-def _meaning(found: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
+def _meaning(context: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
     """Yield the pointers of a document that lead to any of some places."""
     files = {span.path for span in meant}
-    for pointer in found.pointers:
-        lead = found.corpus.lookup.resolve(Record(found.path, found.reading.name), pointer.reference)
-        if pointer.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
+    for pointer in context.pointers:
+        lead = context.corpus.lookup.resolve(Record(context.path, context.reading.name), pointer.reference)
+        if pointer.reference.target and lead.paths and files.isdisjoint(map(context.corpus.real_of, lead.paths)):
             continue
-        if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, pointer)):
-            yield DocumentSpan(found.real, pointer.span.start, pointer.span.end)
+        if any(one.name in meant for one in targets_of(context.corpus, context.path, context.reading, pointer)):
+            yield DocumentSpan(context.real, pointer.span.start, pointer.span.end)
 
 
 def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[DocumentSpan, int], ...]:
@@ -84,32 +87,34 @@ def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[DocumentSpa
     return tuple(sorted((place, count) for place, count in counts.items() if count))
 
 
-def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[DocumentSpan]:
-    if found.name is not None:
-        yield from _names(found, definitions=definitions)
-        if found.name.kind == "input":
-            for place in tested_inputs(found.corpus, found.path, found.name.key):
-                yield DocumentSpan(found.corpus.real_of(place.path), place.span.start, place.span.end)
-    elif found.pointer is not None:
-        for target in targets_of(found.corpus, found.path, found.reading, found.pointer):
+def _places(context: Asked, offset: int, *, definitions: bool) -> Iterator[DocumentSpan]:
+    if context.name is not None:
+        yield from _names(context, definitions=definitions)
+        if context.name.kind == "input":
+            for place in tested_inputs(context.corpus, context.path, context.name.key):
+                yield DocumentSpan(context.corpus.real_of(place.path), place.span.start, place.span.end)
+    elif context.pointer is not None:
+        for target in targets_of(context.corpus, context.path, context.reading, context.pointer):
             if definitions and target.name.end > target.name.start:
                 yield target.name
-            yield from _of(found.corpus, target.whole.path, target.section)
-    elif (section := heading_at(found.reading, offset)) is not None and section.heading != found.reading.document.title:
+            yield from _of(context.corpus, target.whole.path, target.section)
+    elif (
+        section := heading_at(context.reading, offset)
+    ) is not None and section.heading != context.reading.document.title:
         if definitions:
-            yield DocumentSpan(found.real, section.heading.content.start, section.heading.content.end)
-        yield from _of(found.corpus, found.real, section)
-    elif section is not None or _is_definition(found.reading, offset):
+            yield DocumentSpan(context.real, section.heading.content.start, section.heading.content.end)
+        yield from _of(context.corpus, context.real, section)
+    elif section is not None or _is_definition(context.reading, offset):
         if definitions and section is not None:
-            yield DocumentSpan(found.real, section.heading.content.start, section.heading.content.end)
-        yield from _of(found.corpus, found.real, None)
+            yield DocumentSpan(context.real, section.heading.content.start, section.heading.content.end)
+        yield from _of(context.corpus, context.real, None)
 
 
-def _names(found: Asked, *, definitions: bool) -> tuple[DocumentSpan, ...]:
-    if found.name is None:
+def _names(context: Asked, *, definitions: bool) -> tuple[DocumentSpan, ...]:
+    if context.name is None:
         return ()
-    some = (name for name in same_name(found.names, found.name) if definitions or not name.defines)
-    return tuple(DocumentSpan(found.real, name.span.start, name.span.end) for name in some)
+    some = (name for name in same_name(context.names, context.name) if definitions or not name.defines)
+    return tuple(DocumentSpan(context.real, name.span.start, name.span.end) for name in some)
 
 
 def heading_at(reading: DialectReading[object], offset: int) -> Section | None:

@@ -62,41 +62,41 @@ class Renaming(Struct, frozen=True):
 
 def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None:
     """Return what can be renamed at an offset, if anything."""
-    found = asked(workspace, path, offset)
-    if found is None:
+    context = asked(workspace, path, offset)
+    if context is None:
         return None
-    if found.name is not None:
-        known = found.name.kind in _FORMS
-        return Renamable(_place(path, found.name.span), found.name.shown) if known else None
-    if found.pointer is not None:
-        return _renamable_target(found, found.pointer)
-    if (own := _own_id(found, offset)) is not None:
+    if context.name is not None:
+        known = context.name.kind in _FORMS
+        return Renamable(_place(path, context.name.span), context.name.shown) if known else None
+    if context.pointer is not None:
+        return _renamable_target(context, context.pointer)
+    if (own := _own_id(context, offset)) is not None:
         return Renamable(_place(path, own[1]), own[0])
-    section = heading_at(found.reading, offset)
-    span = heading_name(found.reading, section) if section is not None else None
-    return Renamable(_place(path, span), span.of(found.reading.front.source.text)) if span is not None else None
+    section = heading_at(context.reading, offset)
+    span = heading_name(context.reading, section) if section is not None else None
+    return Renamable(_place(path, span), span.of(context.reading.front.source.text)) if span is not None else None
 
 
 def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming:
     """Return the renaming of what stands at an offset. Raises `MoveRefused`, and `FileProblem` for a document that
     cannot be read."""
-    found = asked(workspace, path, offset)
-    if found is None or renamable(workspace, path, offset) is None:
+    context = asked(workspace, path, offset)
+    if context is None or renamable(workspace, path, offset) is None:
         raise MoveRefused("there is nothing here that has a name to change")
-    if found.name is not None:
-        return _local(found, found.name, name.strip())
+    if context.name is not None:
+        return _local(context, context.name, name.strip())
     if workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
-    if found.pointer is not None:
-        return _target(found, found.pointer, name)
-    if found.corpus.facts(found.path) is None:
+    if context.pointer is not None:
+        return _target(context, context.pointer, name)
+    if context.corpus.facts(context.path) is None:
         raise MoveRefused("this document is not part of the project that is open")
-    if (own := _own_id(found, offset)) is not None:
-        return _moved(found.corpus, Move(found.path, found.path, own[0], name.strip()))
-    section = heading_at(found.reading, offset)
+    if (own := _own_id(context, offset)) is not None:
+        return _moved(context.corpus, Move(context.path, context.path, own[0], name.strip()))
+    section = heading_at(context.reading, offset)
     if section is None:
         raise MoveRefused("there is nothing here that has a name to change")
-    return _heading(found.corpus, found.path, section, name)
+    return _heading(context.corpus, context.path, section, name)
 
 
 def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> Renaming:
@@ -136,21 +136,23 @@ def _place(path: Path, span: Span) -> DocumentSpan:
     return DocumentSpan(path, span.start, span.end)
 
 
-def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:
+def _own_id(context: Asked, offset: int) -> tuple[str, Span] | None:
     """Return the id that a document gives itself, where the offset is in it."""
     ids = (
-        definition for definition in found.reading.definitions() if definition.kind == "id" and definition.name.strip()
+        definition
+        for definition in context.reading.definitions()
+        if definition.kind == "id" and definition.name.strip()
     )
     return next(((entry.name, entry.span) for entry in ids if entry.span.start <= offset <= entry.span.end), None)
 
 
-def _renamable_target(found: Asked, pointer: Pointer) -> Renamable | None:
-    meant = _meant(found, pointer)
+def _renamable_target(context: Asked, pointer: Pointer) -> Renamable | None:
+    meant = _meant(context, pointer)
     if meant is None:
         return None
-    place, (path, section) = _place(found.real, pointer.span), meant
+    place, (path, section) = _place(context.real, pointer.span), meant
     if section is not None:
-        reading = found.corpus.reading(path)
+        reading = context.corpus.reading(path)
         span = heading_name(reading, section)
         return Renamable(place, span.of(reading.front.source.text)) if span is not None else None
     if pointer.reference.kind == "id":
@@ -158,26 +160,26 @@ def _renamable_target(found: Asked, pointer: Pointer) -> Renamable | None:
     return Renamable(place, posixpath.splitext(posixpath.basename(path))[0])
 
 
-def _meant(found: Asked, pointer: Pointer) -> tuple[str, Section | None] | None:
+def _meant(context: Asked, pointer: Pointer) -> tuple[str, Section | None] | None:
     """Return the one document, and the heading in it, that a pointer leads to."""
-    targets = targets_of(found.corpus, found.path, found.reading, pointer)
+    targets = targets_of(context.corpus, context.path, context.reading, pointer)
     if len(targets) != 1:
         return None
-    path = found.corpus.path_of(targets[0].whole.path)
-    known = found.corpus.facts(path) is not None
+    path = context.corpus.path_of(targets[0].whole.path)
+    known = context.corpus.facts(path) is not None
     return (path, targets[0].section) if known and (pointer.reference.target or targets[0].section) else None
 
 
-def _target(found: Asked, pointer: Pointer, name: str) -> Renaming:
-    meant = _meant(found, pointer)
+def _target(context: Asked, pointer: Pointer, name: str) -> Renaming:
+    meant = _meant(context, pointer)
     if meant is None:
         raise MoveRefused("this leads to no single document that could be renamed")
     path, section = meant
     if section is not None:
-        return _heading(found.corpus, path, section, name)
+        return _heading(context.corpus, path, section, name)
     if pointer.reference.kind == "id":
-        return _moved(found.corpus, Move(path, path, pointer.reference.target, name.strip()))
-    return _moved(found.corpus, Move(path, _new_path(path, name.strip())))
+        return _moved(context.corpus, Move(path, path, pointer.reference.target, name.strip()))
+    return _moved(context.corpus, Move(path, _new_path(path, name.strip())))
 
 
 def _new_path(path: str, name: str) -> str:
@@ -211,48 +213,48 @@ def _heading(corpus: EditorCorpus, path: str, section: Section, name: str) -> Re
 
 def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
     """Return the edits of all changed documents, narrow ones where no further changes follow from them (X22)."""
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for change in changes:
         real, text = corpus.real_of(change.path), change.before.text
         if change.edits and apply_edits(text, change.edits) == change.after:
-            found += [Edit(real, edit.span.start, edit.span.end, edit.replacement) for edit in change.edits]
+            edits += [Edit(real, edit.span.start, edit.span.end, edit.replacement) for edit in change.edits]
         else:
-            found += edits_between(real, text, change.after)
-    return tuple(sorted(found))
+            edits += edits_between(real, text, change.after)
+    return tuple(sorted(edits))
 
 
-def _local(found: Asked, name: Name, new: str) -> Renaming:
+def _local(context: Asked, name: Name, new: str) -> Renaming:
     """Return a name that no other document knows."""
     pattern, demand = _FORMS[name.kind]
     if not pattern.fullmatch(new) or not new.strip():
         raise NameRefused(demand, "choose another name")
     if name.kind == "variable" and not new.startswith("$"):
         new = f"${new}"
-    places = same_name(found.names, name)
+    places = same_name(context.names, name)
     if new == name.shown and all(place.shown == new for place in places):
         raise NameRefused(f"the name is `{new}` already")
-    if taken := _taken(found, name, new):
+    if taken := _taken(context, name, new):
         raise NameRefused(f"`{taken}` is the name of something else here already", "choose another name")
-    edits = [edit for one in places if (edit := _edit(found, one, new)) is not None]
-    reading = found.reading
-    text = edited(found.corpus, found.path, reading, edits)
-    _check_local(found, name, new, text)
-    change = Change(found.path, found.path, reading.front.source, text, tuple(edits))
-    others = _in_tests(found, name, new) if name.kind == "input" else ()
-    return Renaming(_edits(found.corpus, [change, *others]))
+    edits = [edit for one in places if (edit := _edit(context, one, new)) is not None]
+    reading = context.reading
+    text = edited(context.corpus, context.path, reading, edits)
+    _check_local(context, name, new, text)
+    change = Change(context.path, context.path, reading.front.source, text, tuple(edits))
+    others = _in_tests(context, name, new) if name.kind == "input" else ()
+    return Renaming(_edits(context.corpus, [change, *others]))
 
 
-def _in_tests(found: Asked, name: Name, new: str) -> Iterator[Change]:
+def _in_tests(context: Asked, name: Name, new: str) -> Iterator[Change]:
     """Yield the tests that give a program an input, which has another name now."""
-    corpus = found.corpus
+    corpus = context.corpus
     if corpus.workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
-    given: dict[str, list[TextEdit]] = {}
-    for place in tested_inputs(corpus, found.path, name.key):
+    by_path: dict[str, list[TextEdit]] = {}
+    for place in tested_inputs(corpus, context.path, name.key):
         written = write(place.syntax, place.span.of(corpus.reading(place.path).front.source.text), new)
         if written is not None:
-            given.setdefault(place.path, []).append(TextEdit(place.span, written))
-    for path, edits in given.items():
+            by_path.setdefault(place.path, []).append(TextEdit(place.span, written))
+    for path, edits in by_path.items():
         reading = corpus.reading(path)
         text = edited(corpus, path, reading, edits)
         check_problems(path, reading, corpus.reread(path, text))
@@ -268,32 +270,32 @@ def _key(name: Name, new: str) -> str:
     return f"{name.key.rpartition('/')[0]}/{new}"
 
 
-def _taken(found: Asked, name: Name, new: str) -> str:
+def _taken(context: Asked, name: Name, new: str) -> str:
     key = _key(name, new)
-    for item in found.names:
+    for item in context.names:
         known = f"{item.shown}@" if item.kind == "variable" else item.key
         if item.kind == name.kind and item.key != name.key and known == key:
             return item.shown
     return ""
 
 
-def _edit(found: Asked, name: Name, new: str) -> TextEdit | None:
-    span, text = name.place, found.reading.front.source.text
-    if name.kind == "input" and span.start < found.reading.front.body.start:
+def _edit(context: Asked, name: Name, new: str) -> TextEdit | None:
+    span, text = name.place, context.reading.front.source.text
+    if name.kind == "input" and span.start < context.reading.front.body.start:
         written = write("yaml", span.of(text), new)
         return TextEdit(span, written) if written is not None and written != span.of(text) else None
     return TextEdit(span, f"{name.before}{new}{name.after}") if span.of(text) != new else None
 
 
-def _check_local(found: Asked, name: Name, new: str, text: str) -> None:
+def _check_local(context: Asked, name: Name, new: str, text: str) -> None:
     """Require that the new text reads back with the same references, and with the same names but for this one."""
-    again = found.corpus.reread(found.path, text)
-    check_problems(found.path, found.reading, again)
+    again = context.corpus.reread(context.path, text)
+    check_problems(context.path, context.reading, again)
     key, now = _key(name, new), names_in(again)
-    was = [(item.kind, key if item.key == name.key else item.key) for item in found.names if item.kind != "variable"]
+    was = [(item.kind, key if item.key == name.key else item.key) for item in context.names if item.kind != "variable"]
     same = sorted(was) == sorted((item.kind, item.key) for item in now if item.kind != "variable")
-    count = [item.kind for item in found.names] == [item.kind for item in now]
-    references = [record_of(reading, found.path).references for reading in (found.reading, again)]
-    said = [[(link.origin, link.kind, link.target, link.fragment) for link in some] for some in references]
-    if not (same and count and said[0] == said[1]):
+    count = [item.kind for item in context.names] == [item.kind for item in now]
+    references = [record_of(reading, context.path).references for reading in (context.reading, again)]
+    signatures = [[(link.origin, link.kind, link.target, link.fragment) for link in some] for some in references]
+    if not (same and count and signatures[0] == signatures[1]):
         raise MoveRefused(f"with the name `{new}` the document would not read back as before", "choose another name")

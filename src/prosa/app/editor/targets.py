@@ -48,9 +48,11 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
     if not reference.target:
         return [target_in(corpus.real_of(path), reading, reference)]
     lead = corpus.lookup.resolve(Record(path, reading.name), reference)
-    found = [destination for other in lead.paths if (destination := _in_document(corpus, other, reference)) is not None]
-    if found or lead.paths or reference.kind == "url":
-        return found
+    destinations = [
+        destination for other in lead.paths if (destination := _in_document(corpus, other, reference)) is not None
+    ]
+    if destinations or lead.paths or reference.kind == "url":
+        return destinations
     file = file_of(corpus, path, reference)
     return [Destination.of_file(file)] if file is not None else []
 
@@ -88,9 +90,9 @@ def _other_anchor(reading: DialectReading[object], fragment: str) -> Span | None
     """Return the line of a block `^name`, or the place of an anchor that is written out."""
     text = reading.front.source.text
     if fragment.startswith("^"):
-        for found in NAMED_BLOCK.finditer(text):
-            if found[1].lower() == fragment[1:].lower() and not reading.document.in_code(found.start(1)):
-                return Span(_line_start(text, found.start()), found.end())
+        for match in NAMED_BLOCK.finditer(text):
+            if match[1].lower() == fragment[1:].lower() and not reading.document.in_code(match.start(1)):
+                return Span(_line_start(text, match.start()), match.end())
         return None
     written = re.search(_ANCHOR.format(name=re.escape(fragment)), text, re.MULTILINE) if fragment in text else None
     return Span(_line_start(text, written.end()), written.end()) if written is not None else None
@@ -165,17 +167,17 @@ def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ..
     """Return the pointers of a document, in the order of the text."""
     links = (*reading.document.links, *reading.document.images)
     reach = {link.destination_span.start: link.span for link in links if link.destination_span is not None}
-    found: dict[tuple[int, str], Pointer] = {}
+    pointers: dict[tuple[int, str], Pointer] = {}
     record = record_of(reading, path)
     for place in (*places_of(reading, record), *own_places(reading)):
         span = Span(place.reference.start, place.reference.end)
-        found.setdefault(
+        pointers.setdefault(
             (span.start, place.reference.kind), Pointer(span, reach.get(span.start, span), place.reference, place)
         )
     for reference in (*record.references, *_labelled(links), *_schema_references(reading)):
         span = Span(reference.start, reference.end)
-        found.setdefault((span.start, reference.kind), Pointer(span, reach.get(span.start, span), reference))
-    return tuple(sorted(found.values(), key=lambda pointer: (pointer.span.start, pointer.span.end)))
+        pointers.setdefault((span.start, reference.kind), Pointer(span, reach.get(span.start, span), reference))
+    return tuple(sorted(pointers.values(), key=lambda pointer: (pointer.span.start, pointer.span.end)))
 
 
 def pointer_at(pointers: tuple[Pointer, ...], offset: int) -> Pointer | None:

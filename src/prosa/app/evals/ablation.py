@@ -47,10 +47,10 @@ class Ablation(Struct, frozen=True):
 def ablation_of(suites: Sequence[Suite], chosen: TestOptions, environment: Environment) -> Ablation:
     """Return the ablation of a subject. Raises `RunError` for several subjects, for one without sections, and where
     there is no case, and `FileProblem`."""
-    found = [candidate for candidate in suites if candidate.routing is None]
-    if len(found) != 1:
+    case_suites = [candidate for candidate in suites if candidate.routing is None]
+    if len(case_suites) != 1:
         raise RunError("--ablate tries one subject with cases", hint="name one skill, program or context file")
-    suite = found[0]
+    suite = case_suites[0]
     cases = len(chosen_cases(suite, chosen, partial(last_outcomes, chosen.journal, environment), environment))
     source = suite.files.read(suite.program_path)
     room = most_comparisons(cases) - (suite.without is not None)

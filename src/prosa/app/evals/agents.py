@@ -110,15 +110,15 @@ def _remembered(text: str | None) -> AgentResult | None:
     if text is None:
         return None
     try:
-        found = decode(text, type=_KeptAttempt)
+        attempt = decode(text, type=_KeptAttempt)
     except DecodeError:
         return None
-    contents = found.contents
+    contents = attempt.contents
 
     def content(digest: str) -> bytes | None:
         return base64.b64decode(contents[digest]) if digest in contents else None
 
-    return AgentResult(found.trace, content, remembered=True)
+    return AgentResult(attempt.trace, content, remembered=True)
 
 
 def task_of(case: Case, side: InAgent, repeat: int, folder: Path, *, triggers: bool, classified: bool) -> AgentTask:
@@ -248,15 +248,15 @@ def agent_steps(trace: AgentTrace) -> tuple[Step, ...]:
 
 def output_files(result: AgentResult) -> tuple[OutputFile, ...]:
     """Return the files that an attempt changed, pictures with their content."""
-    found = []
+    files = []
     for change in result.trace.changes:
         content = result.content(change.digest) if _is_picture(change) else None
-        found.append(
+        files.append(
             OutputFile(
                 change.path, change.kind, change.digest, change.size, change.is_text, change.diff, content or b""
             )
         )
-    return tuple(found)
+    return tuple(files)
 
 
 def _is_picture(change: FileChange) -> bool:

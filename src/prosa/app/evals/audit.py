@@ -99,10 +99,10 @@ def mutants_of(suite: Suite) -> Mutants:
 def audited(suites: Sequence[Suite], chosen: TestOptions, environment: Environment) -> tuple[Suite, ...]:
     """Return the suites with the cases alone that the user chose. Raises `RunError` for none."""
     last = partial(last_outcomes, chosen.journal, environment)
-    found = [replace(suite, cases=chosen_cases(suite, chosen, last, environment)) for suite in suites]
-    if not any(suite.cases for suite in found):
+    narrowed = [replace(suite, cases=chosen_cases(suite, chosen, last, environment)) for suite in suites]
+    if not any(suite.cases for suite in narrowed):
         raise RunError("there is no case to audit", hint="--case names none" if chosen.cases else "")
-    return tuple(suite for suite in found if suite.cases)
+    return tuple(suite for suite in narrowed if suite.cases)
 
 
 def _unheard(_progress: TestProgress) -> None:
@@ -227,11 +227,11 @@ class _Auditor(Struct):
         except (RunError, FileProblem) as problem:
             untried.append(f"{self.suite.path}: no grader was called: {problem}")
             return []
-        found = []
+        findings = []
         for case in cases:
             finding = await self._graded(case, probed.open[case.name], grader, untried)
-            found += [finding] if finding else []
-        return found
+            findings += [finding] if finding else []
+        return findings
 
     async def _grader(self, stack: AsyncExitStack) -> Grader:
         models = self.chosen.models or self.suite.terms.models or (self.options.model,)
@@ -269,11 +269,11 @@ class _Auditor(Struct):
                 return AuditFinding("grader-passes-everything", message, str(self.suite.path), case.name, case.place)
         return None
 
-    async def _tried(self, found: list[MutantAudit], untried: list[str]) -> Report | None:
-        """Try the cases with and without the subject, and on each mutant, and add these to those that were ``found``.
+    async def _tried(self, audits: list[MutantAudit], untried: list[str]) -> Report | None:
+        """Try the cases with and without the subject, and on each mutant, and add these to ``audits``.
         Return the report, None where nothing could be tried."""
         mutants = mutants_of(self.suite)
-        found += mutants.refused
+        audits += mutants.refused
         if not mutants.sides and self.suite.without is None:
             return None
         chosen = replace(self.chosen, sides=tuple(side for side, *_ in mutants.sides), cases=(), failed=False)
@@ -284,7 +284,7 @@ class _Auditor(Struct):
             return None
         untried += (f"{self.suite.path}: {words}" for words in _unmeasured(report))
         subject, sides = side_reports(report, str(self.suite.path))
-        found[:0] = [
+        audits[:0] = [
             mutant_of(name, counts_of(subject), counts_of(side), tokens=tokens, is_empty=is_empty)
             for side, (_, name, tokens, is_empty) in zip(sides, mutants.sides, strict=True)
         ]
@@ -341,11 +341,11 @@ def _attempts(stored: Sequence[SuiteReport], case: Case, *, without: bool | None
 
 def _passed_outputs(stored: Sequence[SuiteReport], case: Case) -> list[Value]:
     """Return different answers to a case that passed with the subject."""
-    found: dict[str, Value] = {}
+    outputs: dict[str, Value] = {}
     for attempt in _attempts(stored, case, without=False):
         if attempt.passed and attempt.cut is None and attempt.facts.failure is None:
-            found.setdefault(repr(attempt.output), attempt.output)
-    return list(found.values())[:MANY_VERDICTS]
+            outputs.setdefault(repr(attempt.output), attempt.output)
+    return list(outputs.values())[:MANY_VERDICTS]
 
 
 def _failing(stored: Sequence[SuiteReport], suite: Suite) -> frozenset[str]:
@@ -359,18 +359,18 @@ def _failing(stored: Sequence[SuiteReport], suite: Suite) -> frozenset[str]:
 
 def _without(stored: Sequence[SuiteReport], suite: Suite) -> dict[str, bool | None]:
     """Return which cases pass without the subject, as far as the store has that."""
-    found: dict[str, bool | None] = {}
+    outcomes: dict[str, bool | None] = {}
     for case in suite.cases:
         attempts = _attempts(stored, case, without=True)
-        found[case.name] = (
+        outcomes[case.name] = (
             passes(Counted(sum(attempt.passed for attempt in attempts), len(attempts))) if attempts else None
         )
-    return found
+    return outcomes
 
 
 def _by_stored_grades(suite: Suite, stored: Sequence[SuiteReport]) -> list[AuditFinding]:
     """Return the findings about questions that every stored answer passed, those without the subject among them."""
-    found = []
+    findings = []
     for case in suite.cases:
         attempts = _attempts(stored, case)
         plain = _attempts(stored, case, without=True)
@@ -382,5 +382,5 @@ def _by_stored_grades(suite: Suite, stored: Sequence[SuiteReport]) -> list[Audit
             message = (
                 f"its questions passed for all {len(outputs)} stored answers, those without the subject among them"
             )
-            found.append(AuditFinding("grader-passes-everything", message, str(suite.path), case.name, case.place))
-    return found
+            findings.append(AuditFinding("grader-passes-everything", message, str(suite.path), case.name, case.place))
+    return findings

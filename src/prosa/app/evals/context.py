@@ -63,11 +63,11 @@ def kind_of(path: Path) -> Kind:
 
 def cases_of(path: Path, named: Path | None) -> Path:
     """Return the file with the cases of a subject. Raises `RunError` where there is none."""
-    found = named if named is not None else path.parent / CASES
-    if not found.is_file():
+    cases_path = named if named is not None else path.parent / CASES
+    if not cases_path.is_file():
         hint = f"write them into {path.parent / CASES}, or name a file: --cases FILE; see: prosa explain evals"
-        raise RunError(f"{found}: no such file of cases to try {path.name} on", hint=hint)
-    return found
+        raise RunError(f"{cases_path}: no such file of cases to try {path.name} on", hint=hint)
+    return cases_path
 
 
 def context_suite(
@@ -130,8 +130,10 @@ class _Subject(Struct, frozen=True):
         reading = open_document(SourceText(source.text, f"{path.parent}/SKILL.md"))
         fields = {field.key.text: field for field in reading.front.fields or ()}
         skill = skill_of(reading.model, fields, path.parent, ())  # type: ignore[arg-type]
-        found = lower([replace(skill, name=_name(path), chosen=True)], model_name=plain.model_name, limits=plain.limits)
-        return replace(found, python=plain.python)
+        program = lower(
+            [replace(skill, name=_name(path), chosen=True)], model_name=plain.model_name, limits=plain.limits
+        )
+        return replace(program, python=plain.python)
 
     def place(self, agent: AgentChoice) -> str:
         """Return where an agent reads the file, in its workspace. Raises `AgentRefused` where it does not."""

@@ -47,15 +47,15 @@ async def draft_evals(
         raise RunError(f"{folder}: {CASES} and {REQUESTS} exist; nothing was written")
     beside = list(_beside(skill, options, environment))
     if asks:
-        found = await _asked(skill, beside, options, environment, provider)
+        drafts = await _asked(skill, beside, options, environment, provider)
     else:
-        found = {CASES: [first_case(skill.skill.name)], REQUESTS: list(_requests(skill, beside))}
+        drafts = {CASES: [first_case(skill.skill.name)], REQUESTS: list(_requests(skill, beside))}
     files = {
         CASES: {
             "skill_name": skill.skill.name,
-            "evals": [{"id": at, **case, **DRAFT} for at, case in enumerate(found[CASES], 1)],
+            "evals": [{"id": at, **case, **DRAFT} for at, case in enumerate(drafts[CASES], 1)],
         },
-        REQUESTS: [{**request, **DRAFT} for request in found[REQUESTS]],
+        REQUESTS: [{**request, **DRAFT} for request in drafts[REQUESTS]],
     }
     return {folder / name: json.dumps(files[name], ensure_ascii=False, indent=2) + "\n" for name in absent}
 
@@ -68,12 +68,12 @@ def _beside(skill: LoadedSkill, options: Options, environment: Environment) -> I
     )
     for folder in [path for path in folders if is_skill(path)][:MAX_NEIGHBOURS]:
         try:
-            found = load_skill(skill_file(folder), options, environment.settings)
+            neighbour = load_skill(skill_file(folder), options, environment.settings)
         except (FileProblem, ProgramRefused) as error:
             environment.notice(f"warning: {folder.name} is not considered: {error}")
             continue
-        if found.offered:
-            yield found
+        if neighbour.offered:
+            yield neighbour
 
 
 def _requests(skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Iterator[dict[str, Value]]:
@@ -97,12 +97,12 @@ async def _asked(
     provider: Provider | None,
 ) -> dict[str, list[dict[str, Value]]]:
     program = load_shipped("prosa.app.evals", "draft.md", options, environment)
-    given: dict[str, Value] = {
+    arguments: dict[str, Value] = {
         "name": skill.skill.name,
         "text": skill.path.read_text(encoding="utf-8"),
         "neighbours": json.dumps([{"name": near.skill.name, "description": near.skill.description} for near in beside]),
     }
-    output = (await run_program(program, given, options, environment, provider=provider)).output
+    output = (await run_program(program, arguments, options, environment, provider=provider)).output
     names = {near.skill.name for near in beside}
     drafted = cast("_Draft", output)  # as the schema of `draft.md` says
     return {CASES: drafted["cases"], REQUESTS: [_as_request(request, names) for request in drafted["requests"]]}
@@ -121,6 +121,6 @@ class _Draft(TypedDict):
 
 def _as_request(request: _Request, names: set[str]) -> dict[str, Value]:
     """Return a request with the skill that it is for, if there is such a one."""
-    found: dict[str, Value] = {"query": request["query"], "should_trigger": request["should_trigger"]}
+    written: dict[str, Value] = {"query": request["query"], "should_trigger": request["should_trigger"]}
     is_other = not request["should_trigger"] and request["expected_skill"] in names
-    return {**found, "expected_skill": request["expected_skill"]} if is_other else found
+    return {**written, "expected_skill": request["expected_skill"]} if is_other else written

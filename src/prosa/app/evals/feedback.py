@@ -52,22 +52,24 @@ def read_feedback(path: Path, cases: Sequence[str] = ()) -> FeedbackFile:
         return FeedbackFile(path)
     text = RootedFiles(path.parent, named=(path,)).read(path).text
     folders = dict(zip(eval_folders(cases), cases, strict=True))
-    found: dict[str, Feedback] = {}
-    for key, said in _said(path, text):
+    feedbacks: dict[str, Feedback] = {}
+    for key, review in _said(path, text):
         name, side = _case(key, folders)
-        text = f"{side}: {said.text}" if side not in ("", WITH) and said.text else said.text
-        before = found.get(name)
+        text = f"{side}: {review.text}" if side not in ("", WITH) and review.text else review.text
+        before = feedbacks.get(name)
         if before is not None and before.text:
             text = f"{before.text}\n{text}" if text else before.text
-        found[name] = Feedback(said.opinion or (before.opinion if before else ""), text)
-    return FeedbackFile(path, digest, {name: feedback for name, feedback in found.items() if feedback != Feedback()})
+        feedbacks[name] = Feedback(review.opinion or (before.opinion if before else ""), text)
+    return FeedbackFile(
+        path, digest, {name: feedback for name, feedback in feedbacks.items() if feedback != Feedback()}
+    )
 
 
 def write_feedback(file: FeedbackFile, name: str, feedback: Feedback) -> FeedbackFile:
     """Write what is thought of the answers to one case, beside what the file holds, and return it. Raises
     `FileChanged` if it is no longer what was read, and `OSError`."""
-    found = {**file.feedback, name: feedback}
-    kept = {key: entry for key, entry in found.items() if entry != Feedback()}
+    merged = {**file.feedback, name: feedback}
+    kept = {key: entry for key, entry in merged.items() if entry != Feedback()}
     reviews = [
         {"run_id": key, "feedback": entry.text} | ({"opinion": entry.opinion} if entry.opinion else {})
         for key, entry in kept.items()
@@ -90,7 +92,7 @@ def known_feedback(
     names: dict[str, dict[str, None]] = {}
     for suite in report.suites:
         names.setdefault(suite.path, {}).update(dict.fromkeys(case.case.name for case in suite.cases))
-    found: dict[tuple[str, str], Feedback] = {}
+    feedbacks: dict[tuple[str, str], Feedback] = {}
     for path, cases in names.items():
         beside = feedback_place(Path((files or {}).get(path, path)))
         places = [*_places(folder), beside] if folder is not None else [beside]
@@ -101,8 +103,8 @@ def known_feedback(
                 if notice is not None:
                     notice(f"warning: {problem}")
                 continue
-            found |= {(path, name): feedback for name, feedback in read.feedback.items() if name in cases}
-    return found
+            feedbacks |= {(path, name): feedback for name, feedback in read.feedback.items() if name in cases}
+    return feedbacks
 
 
 def _places(folder: Path) -> Iterator[Path]:
@@ -136,8 +138,8 @@ def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
 
 
 def _feedback(review: Mapping[str, Value]) -> Feedback:
-    text, said = review.get("feedback", ""), review.get("opinion", "")
-    opinion: Opinion = "good" if said == "good" else "bad" if said == "bad" else ""
+    text, opinion_text = review.get("feedback", ""), review.get("opinion", "")
+    opinion: Opinion = "good" if opinion_text == "good" else "bad" if opinion_text == "bad" else ""
     return Feedback(opinion, text.strip() if isinstance(text, str) else "")
 
 

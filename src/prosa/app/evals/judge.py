@@ -117,10 +117,10 @@ class Checks(Struct):
             return Failure(
                 check.pointer, "what check() asks for", f"an error in the check: {_last(ran.stderr, ran.error)}"
             )
-        said = next((line for line in reversed(ran.stdout.splitlines()) if line.startswith(_MARK)), None)
-        if said is None:
+        answer_line = next((line for line in reversed(ran.stdout.splitlines()) if line.startswith(_MARK)), None)
+        if answer_line is None:
             return Failure(check.pointer, "an answer of check()", "none")
-        answer = json.loads(said.removeprefix(_MARK))
+        answer = json.loads(answer_line.removeprefix(_MARK))
         if answer is None or answer is True:
             return None
         reason = answer if isinstance(answer, str) else "false"
@@ -134,8 +134,8 @@ class Checks(Struct):
         script = script_path(script)
         if not (left.skill / script).is_file():
             return Failure(expected.name, f"a script {script}", "no such file beside the skill")
-        given = {"script": f"{MOUNT}/{script}", "argv": [script, *arguments], "stdin": "", "files": {}}
-        code = START.replace("GIVEN", repr(json.dumps(given)), 1)
+        payload = {"script": f"{MOUNT}/{script}", "argv": [script, *arguments], "stdin": "", "files": {}}
+        code = START.replace("GIVEN", repr(json.dumps(payload)), 1)
         folders = {"folder": str(left.skill.resolve()), "outputs": str(left.outputs)}
         try:
             ran = await self.opened().run(code, timeout=CHECK_SECONDS, memory=CHECK_MEMORY, **folders)
@@ -194,7 +194,7 @@ class Grader(Struct, frozen=True):
             for number in range(self.votes)
         ]
         votes = await asyncio.gather(*asked)
-        passing, open_votes = (sum(vote[0] is said for vote in votes) for said in (True, None))
+        passing, open_votes = (sum(vote[0] is verdict for vote in votes) for verdict in (True, None))
         passed = passing * 2 > len(votes)
         decided = passed if passed or (passing + open_votes) * 2 <= len(votes) else None
         reason = next(vote[1] for vote in votes if vote[0] is decided)
@@ -205,9 +205,9 @@ class Grader(Struct, frozen=True):
     async def _vote(
         self, question: str, case: Case, output: Value, name: str, take: int
     ) -> tuple[bool | None, str, float | None]:
-        given = {"rubric": question, "input": self._sent("input", case.input), "output": self._sent("output", output)}
+        inputs = {"rubric": question, "input": self._sent("input", case.input), "output": self._sent("output", output)}
         answers = Answers(self.kept, name)
-        outcome = await self.driver.outcome(Job(name, self.program, given, take=take, journal=answers))
+        outcome = await self.driver.outcome(Job(name, self.program, inputs, take=take, journal=answers))
         cost = outcome.summary.total_cost
         dollars = None if cost is None else float(cost)
         if outcome.error is not None:
@@ -239,8 +239,8 @@ async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) 
             output = parse_json(unfenced(output) if isinstance(output, str) else json.dumps(output))
         except JsonError as error:
             return [Failure(assertion.name, "JSON", f"line {error.line}, column {error.column}: {error.message}")]
-    found = match(assertion.expect, output)
-    wrong = [*found.failures, *await _checked(found, case, ran, checks)]
+    matched = match(assertion.expect, output)
+    wrong = [*matched.failures, *await _checked(matched, case, ran, checks)]
     return [problem if isinstance(problem, Reason) else _named(problem, assertion.name) for problem in wrong]
 
 
@@ -248,10 +248,10 @@ def _named(failure: Failure, name: str) -> Failure:
     return replace(failure, pointer=f"{name}{failure.pointer and f' {failure.pointer}'}")
 
 
-async def _checked(found: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
+async def _checked(matched: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
     """Return what the checks in Python of an expectation have against an output."""
-    said = [await checks.ask(check, case, ran.calls) for check in found.checks]
-    return [problem for problem in said if problem is not None]
+    reasons = [await checks.ask(check, case, ran.calls) for check in matched.checks]
+    return [problem for problem in reasons if problem is not None]
 
 
 _OPENED = regex(r"\s*+(?P<fence>`{3,}+)[^\n`]*\n")
@@ -278,9 +278,9 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
     if ran.facts.failure is not None:
         return Judged(tuple(failures))
     wrong: list[Failure | Reason] = [*failures]
-    found = match(case.expect, ran.output)
-    wrong += found.failures
-    wrong += [] if wrong else await _checked(found, case, ran, checks)
+    matched = match(case.expect, ran.output)
+    wrong += matched.failures
+    wrong += [] if wrong else await _checked(matched, case, ran, checks)
     for assertion in case.assertions:
         wrong += await _asserted(assertion, case, ran, checks)
     for expected in case.workspace:
@@ -289,12 +289,12 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
     if wrong or not case.grade or grader is None:
         return judged
     shown = ran.output if ran.shown is None else ran.shown
-    said = await asyncio.gather(
+    gradings = await asyncio.gather(
         *(grader.ask(fromkey, case, shown, f"{name} grade {fromkey}", take) for fromkey in dict.fromkeys(case.grade))
     )
-    graded = tuple(verdict for verdict, _ in said)
+    graded = tuple(verdict for verdict, _ in gradings)
     against = [_against(verdict) for verdict in graded if verdict.passed is not True]
-    costs = [cost for _, cost in said]
+    costs = [cost for _, cost in gradings]
     dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
     return replace(_judged(against), graded=graded, grading=dollars)
 
@@ -304,10 +304,10 @@ async def _left(expected: Expected, case: Case, ran: Ran, checks: Checks) -> lis
     if ran.left is None:
         return [Reason("agent", f"`{expected.form}` is about the workspace of an agent: test with --agent NAME")]
     if expected.form == "command":
-        said = await checks.command(expected, ran.left)
-        return [] if said is None else [said]
-    found = left_wrong(expected, ran.left.workspace)
-    return [*found.failures, *await _checked(found, case, ran, checks)]
+        reason = await checks.command(expected, ran.left)
+        return [] if reason is None else [reason]
+    matched = left_wrong(expected, ran.left.workspace)
+    return [*matched.failures, *await _checked(matched, case, ran, checks)]
 
 
 def _against(graded: Graded) -> Failure | Reason:

@@ -43,9 +43,9 @@ def find_tests(
     folder those that are called so, and that the globs of its project name. Skills are looked for where agents keep
     them too. ``given`` are settings of this call. Raises `FileProblem`."""
     named = {Path(path) for path in paths if not Path(path).is_dir()}
-    found = gather(paths, root=root, max_size=max_size, agents=True, given=given)
+    gathered = gather(paths, root=root, max_size=max_size, agents=True, given=given)
     groups = []
-    for group in found:
+    for group in gathered:
         chosen = dict.fromkeys(tested for path in group.paths if (tested := _tested(path, group, named)) is not None)
         if chosen:
             groups.append(replace(group, paths=tuple(chosen), whole=False, unnamed=frozenset()))
@@ -97,15 +97,15 @@ def load_suites(
     if cases is not None and tests:
         raise RunError(f"{tests[0].paths[0]} has cases of its own", hint="--cases is for skills and context files")
     checker = Checker.of(CheckOptions(TEST.name), environment.environ)
-    found = [diagnostic for group in tests for diagnostic in checker.check(group).diagnostics]
+    diagnostics = [diagnostic for group in tests for diagnostic in checker.check(group).diagnostics]
     beside = [cases_of(path, cases) for group in context for path in group.paths]
     if cases is None:
-        found += [diagnostic for group in skills for diagnostic in check_evals(group, environment)]
+        diagnostics += [diagnostic for group in skills for diagnostic in check_evals(group, environment)]
     for file in dict.fromkeys([*beside, *([cases] if cases is not None and skills else [])]):
-        found += check_cases(file, environment)
-    if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
-        raise ProgramRefused(found, "the tests have errors and were not run")
-    for diagnostic in found:
+        diagnostics += check_cases(file, environment)
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics):
+        raise ProgramRefused(diagnostics, "the tests have errors and were not run")
+    for diagnostic in diagnostics:
         if diagnostic.rule == "unjudged-expectation":
             environment.notice(f"note: {diagnostic.path}:{diagnostic.start.line}: {diagnostic.message}")
     suites = [_suite(path, group, options, environment) for group in tests for path in group.paths]
@@ -123,10 +123,10 @@ Part: TypeAlias = Literal["tests", "skills", "context"]
 
 def _parts(groups: Sequence[Group], part: Part) -> list[Group]:
     """Return the groups with their skills alone, with their context files, or with their test documents."""
-    found = (
+    gathered = (
         replace(group, paths=tuple(path for path in group.paths if _part(path, group) == part)) for group in groups
     )
-    return [group for group in found if group.paths]
+    return [group for group in gathered if group.paths]
 
 
 def _part(path: Path, group: Group) -> Part:

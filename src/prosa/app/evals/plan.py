@@ -130,9 +130,9 @@ def _of_loop(
     least: list[Amount] = []
     most: list[Amount | None] = []
     for case in variant.cases:
-        found = estimate(program, first_request(program, first_messages(program, case.input)), facts)
-        least.append(found.least)
-        most.append(found.most)
+        cost = estimate(program, first_request(program, first_messages(program, case.input)), facts)
+        least.append(cost.least)
+        most.append(cost.most)
     times, bounded = variant.repeats, [amount for amount in most if amount is not None]
     return (
         Bounds(times * _sum(least, "calls"), _most(bounded, most, "calls", times)),

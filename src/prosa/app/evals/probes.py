@@ -62,10 +62,10 @@ class Prober(Struct, frozen=True):
         cannot: dict[str, str] = {}
         left: dict[str, tuple[tuple[str, Value], ...]] = {}
         for case in self.suite.cases:
-            found, passing = await self._case(case)
-            if found and not case.grade:
-                findings.append(found)
-                cannot[case.name] = found.message
+            problem, passing = await self._case(case)
+            if problem and not case.grade:
+                findings.append(problem)
+                cannot[case.name] = problem.message
             elif case.grade and passing:
                 left[case.name] = passing
             findings += await self._assertions(case)
@@ -138,13 +138,13 @@ class Prober(Struct, frozen=True):
             return []
         texts = ("", REFUSAL, LONG, *_words_of(case))
         probes = [answer for text in texts for answer in self._blank(text)]
-        found = []
+        findings = []
         for assertion in case.assertions:
             alone = Case(case.name, case.input, assertions=(assertion,))
             if all([await self._passes(alone, probe) for probe in probes]):
                 message = f"the assertion {assertion.name!r} holds for every answer that was tried"
-                found.append(self._finding("assertion-never-fails", message, case))
-        return found
+                findings.append(self._finding("assertion-never-fails", message, case))
+        return findings
 
     # ---- the answers to other cases ----
 
@@ -153,27 +153,27 @@ class Prober(Struct, frozen=True):
         known to fail at times."""
         judged = [case for case in cases if not case.grade]
         answers = {case.name: await self._answers(case) for case in judged}
-        given = [case for case in judged if answers[case.name]]
-        accepted = {case.name: await self._accepted(case, given, answers) for case in judged}
-        found: list[AuditFinding] = []
+        answered = [case for case in judged if answers[case.name]]
+        accepted = {case.name: await self._accepted(case, answered, answers) for case in judged}
+        findings: list[AuditFinding] = []
         notes: list[str] = []
-        everywhere = [case for case in given if all(case.name in accepted[one.name] for one in judged)]
+        everywhere = [case for case in answered if all(case.name in accepted[one.name] for one in judged)]
         if len(judged) >= FEW and everywhere and len({repr(case.input) for case in judged}) > 1:
             message = f"one answer passes all {len(judged)} cases: that to {everywhere[0].name!r}"
             if 2 * sum(case.name in self.can_fail for case in judged) >= len(judged):
                 notes.append(f"{self.suite.path}: {message}")
             else:
-                found.append(self._finding("one-answer-passes", message))
-            return found, notes
+                findings.append(self._finding("one-answer-passes", message))
+            return findings, notes
         for case in judged:
-            other = [candidate.name for candidate in given if _asked(candidate) != _asked(case)]
+            other = [candidate.name for candidate in answered if _asked(candidate) != _asked(case)]
             if len(other) >= FEW and set(other) <= accepted[case.name]:
                 message = f"the answers to all {len(other)} cases that expect something else pass"
                 if case.name in self.can_fail:
                     notes.append(f"{self.suite.path}: {case.name}: {message}")
                 else:
-                    found.append(self._finding("any-case-passes", message, case))
-        return [*found, *await self._echoes(judged)], notes
+                    findings.append(self._finding("any-case-passes", message, case))
+        return [*findings, *await self._echoes(judged)], notes
 
     async def _answers(self, case: Case) -> list[Value]:
         """Return answers to a case: known ones, else the one that its own expectation describes, if that passes."""
@@ -182,14 +182,14 @@ class Prober(Struct, frozen=True):
         return [answer for answer in described_answer(case) if await self._passes(case, answer)]
 
     async def _accepted(
-        self, case: Case, given: Sequence[Case], answers: Mapping[str, Sequence[Value]]
+        self, case: Case, cases: Sequence[Case], answers: Mapping[str, Sequence[Value]]
     ) -> frozenset[str]:
         """Return the cases of which every answer passes this one."""
-        found = set()
-        for other in given:
+        names = set()
+        for other in cases:
             if all([await self._passes(case, answer) for answer in answers[other.name]]):
-                found.add(other.name)
-        return frozenset(found)
+                names.add(other.name)
+        return frozenset(names)
 
     async def _echoes(self, cases: Sequence[Case]) -> list[AuditFinding]:
         """Return the finding about a suite of which the requests themselves, given back, pass at least half."""

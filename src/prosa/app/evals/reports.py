@@ -279,8 +279,8 @@ def _runs_text(shown: ShownRuns, form: str) -> str:
             raise ReportRefused(f"one call had several runs: {ids}", hint="-o DIR/ writes a page for each")
         return run_page(shown.runs[0].run, shown.runs[0].calls)
     if form == "json":
-        found = [run_object(run.run) | {"calls": [call_object(call) for call in run.calls]} for run in shown.runs]
-        return dump(found[0] if len(found) == 1 else {"runs": found}, indent=2)
+        runs = [run_object(run.run) | {"calls": [call_object(call) for call in run.calls]} for run in shown.runs]
+        return dump(runs[0] if len(runs) == 1 else {"runs": runs}, indent=2)
     return _as(form, "\n\n".join(run_tree(run.run, run.calls) for run in shown.runs))
 
 

@@ -334,13 +334,13 @@ class _Running(Struct):
         name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
         about = f"{case.name}\n{unit.repeat}\n{self.options.base_url or ''}\n{self.options.api or ''}"
         answers = Answers(self._kept_for(variant.suite, variant.chosen), about)
-        around = variant.suite.around
+        wrap = variant.suite.around
         program = variant.program
         if driver.options.model_name:
             program = with_model(program, driver.options.model_name)
         tools = _Tools()
         sample = unit.repeat if variant.repeats > 1 else None
-        journal = around(answers) if around else answers
+        journal = wrap(answers) if wrap else answers
         job = Job(name, program, case.input, take=take + 1, sample=sample, journal=journal)
         outcome = await driver.outcome(job, tools)
         facts = _facts(outcome, tools, answers)
@@ -383,13 +383,13 @@ def _asked_now(answers: Answers, options: Options) -> bool:
 def _takes(variants: Sequence[Variant]) -> dict[tuple[int, int], int]:
     """Return the number of earlier cases with the same program and input: it distinguishes their recordings."""
     seen: Counter[str] = Counter()
-    found: dict[tuple[int, int], int] = {}
+    takes: dict[tuple[int, int], int] = {}
     for at, variant in enumerate(variants):
         for index, case in enumerate(variant.cases):
             key = json.dumps([variant.folder, variant.program.name, case.input], sort_keys=True)
-            found[at, index] = seen[key]
+            takes[at, index] = seen[key]
             seen[key] += 1
-    return found
+    return takes
 
 
 _NO_NAME = regex(r"[^\w.-]+")

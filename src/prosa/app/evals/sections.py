@@ -57,15 +57,15 @@ def sections_of(source: SourceText, most: int = MOST_SECTIONS) -> tuple[SubjectS
     if source.path.endswith(".json"):
         return ()
     pieces = _merged(_with_text(source, list(_pieces(source))), most)
-    found = []
+    placed = []
     for at, piece in enumerate(pieces):
         below = at + 1 < len(pieces) and pieces[at + 1].level > piece.level
-        found.append((piece, piece.text if below else piece.start))  # a heading stays where headings below it do
-    if len(found) < 2:
+        placed.append((piece, piece.text if below else piece.start))  # a heading stays where headings below it do
+    if len(placed) < 2:
         return ()
-    names = _names([piece for piece, _ in found])
+    names = _names([piece for piece, _ in placed])
     return tuple(
-        SubjectSection(name, start, piece.end, piece.merged) for name, (piece, start) in zip(names, found, strict=True)
+        SubjectSection(name, start, piece.end, piece.merged) for name, (piece, start) in zip(names, placed, strict=True)
     )
 
 

@@ -35,7 +35,7 @@ def sketch(program: Path, folder: Path, *, subject: str | None, named: bool) -> 
     tests = written if written.startswith("../") else f"./{written}"
     title = subject or f"Tests of {model.name if model else program.stem}"
     wanted = _sketched(model.output.value) if model and model.output else {"FIELD": "what it has to be"}
-    given = _sketched(model.input.value) if model and model.input else {"NAME": "what is put in"}
+    inputs = _sketched(model.input.value) if model and model.input else {"NAME": "what is put in"}
     return "\n".join(
         (
             "---",
@@ -48,7 +48,7 @@ def sketch(program: Path, folder: Path, *, subject: str | None, named: bool) -> 
             "## A usual request",
             "",
             "```yaml input",
-            write_yaml(given).rstrip("\n"),
+            write_yaml(inputs).rstrip("\n"),
             "```",
             "",
             "```yaml expect",

@@ -56,8 +56,8 @@ def check_cases(cases: Path, environment: Environment) -> tuple[Diagnostic, ...]
     """Return what `prosa check` finds in a file of cases that the user named for a subject elsewhere: whatever depends
     on a skill beside it is left out. Raises `FileProblem`."""
     checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
-    found = [diagnostic for group in gather([str(cases)]) for diagnostic in checker.check(group).diagnostics]
-    return tuple(diagnostic for diagnostic in found if diagnostic.rule not in _ABOUT_A_SKILL)
+    diagnostics = [diagnostic for group in gather([str(cases)]) for diagnostic in checker.check(group).diagnostics]
+    return tuple(diagnostic for diagnostic in diagnostics if diagnostic.rule not in _ABOUT_A_SKILL)
 
 
 _ABOUT_A_SKILL = frozenset({"evals-without-skill", "evals-of-another-skill", "missing-eval-file"})
@@ -65,10 +65,10 @@ _ABOUT_A_SKILL = frozenset({"evals-without-skill", "evals-of-another-skill", "mi
 
 def named_cases(cases: Path) -> EvalsModel:
     """Return what a file of cases holds that the user named. Raises `FileProblem` and `RunError`."""
-    found = read_cases(cases, RootedFiles(cases.parent, named=(cases,)))
-    if not found.evals:
+    model = read_cases(cases, RootedFiles(cases.parent, named=(cases,)))
+    if not model.evals:
         raise RunError(f"{cases}: it holds no cases", hint="see: prosa explain evals")
-    return found
+    return model
 
 
 def skill_suites(
@@ -200,7 +200,7 @@ class _Maker(Struct, frozen=True):
     def _beside(self) -> list[LoadedSkill]:
         """Return the other skills in the parent folder that a model is offered; an unreadable one is reported and
         skipped. Skills outside of the project are left out: they differ between machines."""
-        found: list[LoadedSkill] = []
+        skills: list[LoadedSkill] = []
         own = self.path.parent.absolute()
         bounded = self.group.marked or self.group.given
         for folder in sorted(own.parent.iterdir()):
@@ -214,8 +214,8 @@ class _Maker(Struct, frozen=True):
             except (FileProblem, ProgramRefused) as error:
                 self.environment.notice(f"warning: {folder.name} is not among the skills that are offered: {error}")
                 continue
-            found += [skill] if skill.offered else []
-        return found
+            skills += [skill] if skill.offered else []
+        return skills
 
 
 def agent_skill(skill: LoadedSkill) -> SkillFolder:
@@ -246,15 +246,15 @@ def skill_at(folder: Path, known: SkillFolder) -> SkillFolder:
 
 def _owned(skill: LoadedSkill) -> frozenset[str]:
     """Return the requests that a skill says are its own."""
-    found: set[str] = set()
+    queries: set[str] = set()
     files = RootedFiles(skill.path.parent)
     for path in evals_beside(skill.path):
         try:
             model = read_cases(path, files)
         except (FileProblem, RunError):
             continue
-        found.update(_same(query.query) for query in model.queries if query.should_trigger)
-    return frozenset(found)
+        queries.update(_same(query.query) for query in model.queries if query.should_trigger)
+    return frozenset(queries)
 
 
 def _owner(model: TriggerModel, own: str, owners: dict[str, frozenset[str]]) -> str:

@@ -240,15 +240,15 @@ def stored_suites(options: JournalOptions | None, environment: Environment, suit
     place = store_there(options, environment.environ)
     if place is None or suite.classified:
         return []
-    file, found = str(suite.files.real(suite.path)), list[SuiteReport]()
+    file, reports = str(suite.files.real(suite.path)), list[SuiteReport]()
     with reading_store(place) as connection:
         if connection is None:
             return []
         for record in tests(connection, TestFilter(subject=file, limit=MAX_REUSED)):
             with suppress(NoTest):
                 shown = _shown(connection, test_of(connection, record.id)[0])
-                found += [report for report in shown.report.suites if shown.files.get(report.path) == file]
-    return found
+                reports += [report for report in shown.report.suites if shown.files.get(report.path) == file]
+    return reports
 
 
 def tests_listed(place: StorePlace, chosen: TestFilter) -> list[tuple[TestRecord, tuple[SuiteRow, ...]]]:
@@ -256,25 +256,25 @@ def tests_listed(place: StorePlace, chosen: TestFilter) -> list[tuple[TestRecord
     with reading_store(place) as connection:
         if connection is None:
             return []
-        found = as_they_are(tests(connection, chosen), place)
-        rows = suites_of(connection, [record.id for record in found])
-    return [(record, tuple(rows[record.id])) for record in found]
+        records = as_they_are(tests(connection, chosen), place)
+        rows = suites_of(connection, [record.id for record in records])
+    return [(record, tuple(rows[record.id])) for record in records]
 
 
 def shown_test(place: StorePlace, name: str = "") -> ShownTest:
     """Return a stored test by its id, or the beginning of one; without a name the one that started last. Nothing is
     asked again. Raises `NoTest`, `StoreProblem`."""
     with reading_store(place) as connection:
-        found = [] if connection is None else test_of(connection, name) if name else last_test(connection)
-        if connection is None or not found:
+        records = [] if connection is None else test_of(connection, name) if name else last_test(connection)
+        if connection is None or not records:
             about = f"there is no test {name!r} in the store {place}" if name else f"the store {place} has no test"
             missing = NoTest(about, hint="`prosa test` stores what it tries; `prosa view` lists what is stored")
             missing.absent = True
             raise missing
-        if len(found) > 1:
-            ids = ", ".join(test.id for test in found)
+        if len(records) > 1:
+            ids = ", ".join(test.id for test in records)
             raise NoTest(f"{name!r} is the beginning of several ids: {ids}", hint="name one of them")
-        (record,) = as_they_are(found, place)
+        (record,) = as_they_are(records, place)
         return _shown(connection, record)
 
 
@@ -293,20 +293,20 @@ def _shown(connection: Database, record: TestRecord) -> ShownTest:
 
 
 def _trends(connection: Database, suites: Sequence[SuiteRow], until: str) -> tuple[Trend, ...]:
-    found = []
+    trends = []
     for suite in suites:
         points = trend_of(connection, suite.file, suite.label, until, MAX_TREND)
         if len(points) > 1:
-            found.append(Trend(suite.path, suite.label, tuple(points)))
-    return tuple(found)
+            trends.append(Trend(suite.path, suite.label, tuple(points)))
+    return tuple(trends)
 
 
-def as_they_are(found: Sequence[TestRecord], place: StorePlace) -> list[TestRecord]:
+def as_they_are(records: Sequence[TestRecord], place: StorePlace) -> list[TestRecord]:
     """Return tests with the state that they have in truth: those whose process is gone broke off."""
-    if all(record.state != "open" for record in found):
-        return list(found)
+    if all(record.state != "open" for record in records):
+        return list(records)
     alive = living(place)
     return [
         replace(record, state="interrupted") if record.state == "open" and not alive(record.holder) else record
-        for record in found
+        for record in records
     ]

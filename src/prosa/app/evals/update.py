@@ -107,16 +107,16 @@ def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: Sou
     block = case.blocks.get("expect")
     if block is None or isinstance(block.value, Missing):
         raise _Left("it failed for something else than its `expect` block")
-    found = [
+    edit_lists = [
         _block_edits(block, attempt.output, source.text)
         for attempt in attempts
         if match(block.value, attempt.output).failures
     ]
-    if not found:
+    if not edit_lists:
         raise _Left("it failed for something else than its `expect` block")
-    if len(found) < len(attempts) or any(edits != found[0] for edits in found):
+    if len(edit_lists) < len(attempts) or any(edits != edit_lists[0] for edits in edit_lists):
         raise _Left("its repeats gave different outputs")
-    return found[0]
+    return edit_lists[0]
 
 
 def _agreed(outputs: Sequence[Value]) -> Value:

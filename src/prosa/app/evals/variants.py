@@ -75,19 +75,19 @@ def variants_of(
     """Return what is tried: each suite with each model or agent, and what it is compared with. ``last_outcomes`` says
     which cases of a suite passed the last time. Without ``stack`` no folder is made for the other side. Raises
     `RunError` where there is no case."""
-    found: list[Variant] = []
+    variants: list[Variant] = []
     for suite in suites:
         cases = chosen_cases(suite, chosen, last_outcomes, environment)
         if not cases:
             continue
         if chosen.agents.agents:
-            found += _in_agents(suite, chosen, cases, len(found), stack)
+            variants += _in_agents(suite, chosen, cases, len(variants), stack)
         else:
-            found += _of_suite(suite, chosen, options, cases, len(found))
-    if not found:
+            variants += _of_suite(suite, chosen, options, cases, len(variants))
+    if not variants:
         hint = f"--case {chosen.cases[0]!r} names none" if chosen.cases else "see: prosa show FILE.test.md"
         raise RunError("there is no case to run", hint=hint)
-    return tuple(found)
+    return tuple(variants)
 
 
 def _of_suite(

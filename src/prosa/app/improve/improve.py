@@ -180,8 +180,8 @@ def _trials(
     """Return the world of a search: everything in it is of the search cases alone."""
     suite = with_cases(task.suite, task.split.search)
     checker = Checker.of(CheckOptions(), asking.environment.environ)
-    said = read_feedback(feedback_place(suite.path), task.split.search).feedback
-    feedback = {name: said[name] for name in task.split.search if name in said}
+    opinions = read_feedback(feedback_place(suite.path), task.split.search).feedback
+    feedback = {name: opinions[name] for name in task.split.search if name in opinions}
     repeats = chosen.test.repeat or suite.terms.repeat
     trials = Trials(
         suite,
@@ -249,9 +249,9 @@ async def _looked(task: Task, trials: Trials, asking: Asking) -> tuple[tuple[Sui
     return report.suites, report.comparisons[0].comparison
 
 
-def write_accepted(found: Improvements) -> None:
+def write_accepted(improvements: Improvements) -> None:
     """Write what was accepted into the subject. Raises `RunError` where nothing was, and `FileChanged` if the subject
     is no longer what was read; nothing is written then."""
-    if not found.accepted:
-        raise RunError(f"{found.source.path}: nothing was accepted, and nothing is written")
-    replace_file(Path(found.source.path), found.proposal, expect_digest=found.source.digest)
+    if not improvements.accepted:
+        raise RunError(f"{improvements.source.path}: nothing was accepted, and nothing is written")
+    replace_file(Path(improvements.source.path), improvements.proposal, expect_digest=improvements.source.digest)

@@ -75,13 +75,15 @@ class ImprovementJournal(Struct):
         while another process is at it."""
         if self.writer is None:
             return {}
-        found = await self.writer.do(lambda connection: unfinished(connection, record))
-        for improvement in found:
+        improvements = await self.writer.do(lambda connection: unfinished(connection, record))
+        for improvement in improvements:
             if improvement.state == "open" and is_alive(self.writer.place, improvement.holder):
                 raise RunError(f"search {improvement.id} of {record.subject} is still active in another process")
-        if found:
-            self.environment.notice(f"note: this continues search {found[0].call}, started {found[0].started[:16]}")
-        return {improvement.part: improvement for improvement in found}
+        if improvements:
+            self.environment.notice(
+                f"note: this continues search {improvements[0].call}, started {improvements[0].started[:16]}"
+            )
+        return {improvement.part: improvement for improvement in improvements}
 
     def seed(self, part: PartName, chosen: int | None) -> int:
         """Return the seed of a search: the chosen one, that of the recording, or a new one."""
@@ -169,9 +171,9 @@ def now() -> str:
 
 def _recorded(path: Path) -> dict[str, Recorded]:
     try:
-        found = decode(path.read_bytes(), type=list[Recorded])
+        recordeds = decode(path.read_bytes(), type=list[Recorded])
     except OSError:
         raise RunError(f"{path}: no such file", hint="--record makes a recording of a search") from None
     except (DecodeError, ValidationError) as error:
         raise RunError(f"{path}: this is not a recording of a search: {error}") from None
-    return {recorded.part: recorded for recorded in found}
+    return {recorded.part: recorded for recorded in recordeds}

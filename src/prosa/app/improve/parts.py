@@ -57,11 +57,11 @@ class SubjectPart(Struct, frozen=True):
     def document(self, text: str) -> str:
         """Return the document with another text of the part. Raises `RunError` where it would change more than that."""
         new = _lines_as(self.source.text, self._written(text))
-        found = self.source.text[: self.span.start] + new + self.source.text[self.span.end :]
-        before, after = read_front(self.source), read_front(SourceText(found, self.source.path))
+        document_text = self.source.text[: self.span.start] + new + self.source.text[self.span.end :]
+        before, after = read_front(self.source), read_front(SourceText(document_text, self.source.path))
         if not _is_same_but(self.name, before, after):
             raise RunError(f"{self.source.path}: the {self.name} cannot be replaced alone")
-        return found
+        return document_text
 
     def _written(self, text: str) -> str:
         old = self.span.of(self.source.text)
@@ -112,9 +112,9 @@ class Gate(Struct, frozen=True):
     def of(cls, part: SubjectPart, group: Group, checker: Checker, cases: Sequence[Case]) -> Gate:
         """Return the gate of a part; ``group`` has the subject alone. A text that several cases share is no answer:
         what they all ask for, a subject may say."""
-        told = [(text, case.name) for case in cases for text in set(_told(case))]
-        times = Counter(text for text, _ in told)
-        answers = {text: name for text, name in told if times[text] == 1 and text not in _plain(part.text)}
+        pairs = [(text, case.name) for case in cases for text in set(_told(case))]
+        times = Counter(text for text, _ in pairs)
+        answers = {text: name for text, name in pairs if times[text] == 1 and text not in _plain(part.text)}
         return cls(part, group, checker, answers, Counter(rule for rule, _ in _findings(group, checker)))
 
     def refusal(self, text: str) -> str:

@@ -90,8 +90,8 @@ def find_subject(
         suites = load_suites(groups, options, environment, in_agent=in_agent, cases=named)
     places = {suite.program_path.absolute() for suite in suites}
     if len(places) != 1:
-        found = f"there are several: {', '.join(sorted(map(str, places)))}" if places else "it has no cases"
-        raise RunError(f"{subject}: one subject is improved at a time, and {found}")
+        reason = f"there are several: {', '.join(sorted(map(str, places)))}" if places else "it has no cases"
+        raise RunError(f"{subject}: one subject is improved at a time, and {reason}")
     if _is_program(subject) and suites[0].files.real(subject) != suites[0].files.real(suites[0].program_path):
         raise RunError(f"{suites[0].path} is about {suites[0].program_path}, and not about {subject}")
     return groups[0], suites
@@ -132,7 +132,7 @@ async def tasks_of(
         raise RunError(f"{suites[0].program_path} is confidential, and searches are stored")
     first = _record(suites[0], chosen, options)
     known = await journal.unfinished(first)
-    found: list[Task] = []
+    tasks: list[Task] = []
     why: list[str] = []
     for name, suite in by_part.items():
         task = await _task(first, name, suite, group, known.get(name), chosen.seed, journal)
@@ -141,12 +141,12 @@ async def tasks_of(
             continue
         if len(task.record.cases) < FEW_LOOKS and not task.is_done:
             environment.notice(f"note: {_few(task)}")
-        found.append(task)
-    if not found:
+        tasks.append(task)
+    if not tasks:
         raise RunError("; ".join(why), hint=f"no model was called; {_DRAFTS}")
     for reason in why:
         environment.notice(f"note: {reason}")
-    return found
+    return tasks
 
 
 _DRAFTS = "`prosa new evals` drafts cases for a skill"

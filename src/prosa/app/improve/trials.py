@@ -216,7 +216,7 @@ class Trials(Struct):
         refused = [
             {"text": trial.text[:MAX_SHOWN], "why": trial.refused} for trial in self.trials.values() if trial.refused
         ]
-        given: dict[str, Value] = {
+        inputs: dict[str, Value] = {
             "part": _ABOUT[self.part.name],
             "text": parent.text,
             "most": self.part.most,
@@ -228,7 +228,7 @@ class Trials(Struct):
         options, progress = replace(options, private_mail=True), Progress(whole=False)
         opening = driving(options, asking.environment, progress=progress, provider=asking.provider, closes=False)
         async with opening as driver:
-            job = Job(f"proposal {number}", program, given, take=number, journal=answers)
+            job = Job(f"proposal {number}", program, inputs, take=number, journal=answers)
             await driver.require_prices([job])
             outcome = await driver.outcome(job)
         self._pay(None if outcome.summary.total_cost is None else float(outcome.summary.total_cost))
@@ -246,8 +246,8 @@ class Trials(Struct):
             "failures": [str(failure) for failure in attempt.failures],
             "evidence": [f"{graded.question}: {graded.reason}" for graded in attempt.graded],
         }
-        said = self.feedback.get(case.case.name)
-        return parts if said is None else parts | {"feedback": f"{said.opinion} {said.text}".strip()}
+        feedback = self.feedback.get(case.case.name)
+        return parts if feedback is None else parts | {"feedback": f"{feedback.opinion} {feedback.text}".strip()}
 
     def is_over(self) -> bool:
         """Return whether nothing further is to be tried. Rounds without a proposal end too: all is well with these."""

@@ -84,10 +84,10 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
         if connection is None:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
-        found = as_they_are(with_totals(connection, runs(connection, replace(chosen, limit=wanted))), path)
-        ids = scripted(connection, [record.id for record in found])
-    more = chosen.limit is not None and len(found) > chosen.limit
-    return Listed(tuple(found[: chosen.limit]), more, ids)
+        records = as_they_are(with_totals(connection, runs(connection, replace(chosen, limit=wanted))), path)
+        ids = scripted(connection, [record.id for record in records])
+    more = chosen.limit is not None and len(records) > chosen.limit
+    return Listed(tuple(records[: chosen.limit]), more, ids)
 
 
 def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
@@ -115,8 +115,8 @@ def forget(path: StorePlace, before: str, *, dry_run: bool = False) -> int:
     alive = living(path)
 
     def ids(connection: Database) -> list[str]:
-        found = reading.ids_before(connection, before)
-        return [run for run, state, holder in found if state != "open" or not alive(holder)]
+        rows = reading.ids_before(connection, before)
+        return [run for run, state, holder in rows if state != "open" or not alive(holder)]
 
     with reading_store(path) as connection:
         old = len(ids(connection)) if connection else 0
@@ -219,8 +219,8 @@ def moment(text: str, now: datetime) -> str:
     age = seconds(text) if text[-1:].isalpha() else None
     if age is not None:
         return stamp(now - timedelta(seconds=min(age, MOST_DAYS * 86_400)))
-    found = datetime.fromisoformat(text)
-    return stamp(found if found.tzinfo else found.replace(tzinfo=now.astimezone().tzinfo))
+    parsed = datetime.fromisoformat(text)
+    return stamp(parsed if parsed.tzinfo else parsed.replace(tzinfo=now.astimezone().tzinfo))
 
 
 @contextmanager
@@ -234,10 +234,10 @@ def reading_store(path: StorePlace) -> Iterator[Database | None]:
         yield connection
 
 
-def as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
+def as_they_are(records: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
     """Return runs with the state that they have in truth: those whose process is gone broke off."""
-    if all(record.state != "open" for record in found):
-        return list(found)
+    if all(record.state != "open" for record in records):
+        return list(records)
     alive = living(path)
-    gone = {record.id for record in found if record.state == "open" and not alive(record.holder)}
-    return [replace(record, state="interrupted") if record.id in gone else record for record in found]
+    gone = {record.id for record in records if record.state == "open" and not alive(record.holder)}
+    return [replace(record, state="interrupted") if record.id in gone else record for record in records]

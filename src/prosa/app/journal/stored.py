@@ -177,13 +177,13 @@ class StoredJournal(Struct):
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
         """Return the answered call of an earlier process at this path, where it is the same call."""
-        found = self.known.get(path)
-        if found is None or found.state != "answered" or found.reply is None:
+        record = self.known.get(path)
+        if record is None or record.state != "answered" or record.reply is None:
             return None
-        if found.digest != digest:
+        if record.digest != digest:
             self.notice(f"note: call {path} is made anew: it is another one than when the run broke off")
             return None
-        return found
+        return record
 
     def _call(self, path: str, kind: str, program: str, name: str, digest: str) -> CallRecord:
         now = stamp(self.clock.now())
@@ -289,8 +289,8 @@ def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
 
 def by_path(calls: Iterable[CallRecord]) -> dict[str, CallRecord]:
     """Return the calls of earlier processes: of each path an answered one, else the last."""
-    found = {call.path: call for call in last_attempts(calls)}
-    return found | {call.path: call for call in calls if call.state == "answered"}
+    latest = {call.path: call for call in last_attempts(calls)}
+    return latest | {call.path: call for call in calls if call.state == "answered"}
 
 
 def decoded(text: str, kind: type[T]) -> T:

@@ -54,8 +54,8 @@ def write_trace(kept: RunWithCalls, folder: Path) -> Path:
 
 
 def _recording(run: RunRecord, calls: Sequence[CallRecord], requests: Mapping[str, ModelRequest]) -> Recording:
-    said = requests["1"].messages if run.door == "chat" and "1" in requests else ()
-    asked = Program(run.program, "", Template(""), True, True, run.model, conversation=said)
+    messages = requests["1"].messages if run.door == "chat" and "1" in requests else ()
+    asked = Program(run.program, "", Template(""), True, True, run.model, conversation=messages)
     models = {request.model_name for request in requests.values()}
     return Recording(
         program=run.program,

@@ -114,10 +114,10 @@ class StoredMail(Struct):
             await self._pause(tickets, left)
         while True:
             tickets.changed.clear()
-            found = await self.store().do(self._lease(wanted))
+            records = await self.store().do(self._lease(wanted))
             left = until - self.clock.monotonic()
-            if found or left <= 0:
-                return found
+            if records or left <= 0:
+                return records
             await self._pause(tickets, min(left, self.poll))
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:

@@ -259,12 +259,12 @@ class _Working(Struct, eq=False):
         """Return the next message, as soon as there is one."""
         while not self.stop.is_set():
             try:
-                found = await self._lease()
+                record = await self._lease()
             except Exception as error:
                 self._fail(error)
                 return None
-            if found is not None or (self.chosen.until_empty and not self.busy):
-                return found
+            if record is not None or (self.chosen.until_empty and not self.busy):
+                return record
             await self._pause()
         return None
 
@@ -289,10 +289,10 @@ class _Working(Struct, eq=False):
         self.busy += 1
         try:
             work = mail.lease(mail.Lease(box.name, stamp(now), since=since), lambda: writer.holder, self.alive)
-            found = await writer.do(work)
+            records = await writer.do(work)
         finally:
             self.busy -= 1
-        return found[0] if found else None
+        return records[0] if records else None
 
     async def _pause(self) -> None:
         """Wait a moment, or until it is stopped."""

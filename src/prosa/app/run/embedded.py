@@ -206,12 +206,12 @@ class EmbeddedProvider:
                 f"the engine was ended by the system, probably for memory: it needs about {in_words(bytes_of(model))}"
             )
             return _error(message, f"close other programs, or take a smaller model; {OTHER_WAY}")
-        said = f": {ended.words[:300]}" if ended.words else ""
+        detail = f": {ended.words[:300]}" if ended.words else ""
         if ended.status == 1:
             return _error(
-                f"the engine cannot load {model.path.name}{said}", f"is it a model for llama.cpp? {OTHER_WAY}"
+                f"the engine cannot load {model.path.name}{detail}", f"is it a model for llama.cpp? {OTHER_WAY}"
             )
-        return _error(f"the engine ended with status {ended.status}{said}", OTHER_WAY)
+        return _error(f"the engine ended with status {ended.status}{detail}", OTHER_WAY)
 
 
 def say_no_tools(name: str, notice: Callable[[str], None], tools: Sequence[str]) -> None:
@@ -247,10 +247,10 @@ def embedded_models(environ: Mapping[str, str]) -> tuple[EmbeddedModel, ...]:
     """Return every known model, and whether it can be asked."""
     from prosa.adapters.embedded.weights import CONTEXT, fault_of
 
-    wrong, found = engine_fault(), []
+    wrong, models = engine_fault(), []
     for row in TABLE:
         fault = fault_of(row, models_folder(environ) / row.file)
         notes = [f"{problem.message}: {problem.hint}" for problem in (fault, wrong) if problem is not None]
         about = row.size, row.parameters, CONTEXT, row.licence, row.about
-        found.append(EmbeddedModel(row.name, *about, is_here=fault is None, note="; ".join(notes)))
-    return tuple(found)
+        models.append(EmbeddedModel(row.name, *about, is_here=fault is None, note="; ".join(notes)))
+    return tuple(models)

@@ -78,8 +78,8 @@ class Progress(Struct):
         """Return a summary of each job that was started or refused; ``otherwise`` is the reason for one that has no
         end."""
         begun = {name: self.ended.get(name) or tally.summary(otherwise) for name, tally in self.tallies.items()}
-        told = self.ended | begun
-        return [told[name] for name in dict.fromkeys((*self.order, *told)) if name in told]
+        by_job = self.ended | begun
+        return [by_job[name] for name in dict.fromkeys((*self.order, *by_job)) if name in by_job]
 
     def alone(self, file: str, model_name: str, failure: str | None) -> Summary:
         """Return the summary of a call of one job: as far as it came, or of a run that never began (LW9)."""
@@ -117,12 +117,12 @@ class Services(Struct):
         name = "" if scripted or self.options.is_here or row is None else row.key
         key = (name, completion and not scripted)
         async with self.lock:
-            found = self.known.get(key)
-            if found is None:
-                found = self.known[key] = await self._opened(row, model_name, completion=completion)
-        if isinstance(found, RunError):
-            raise found
-        return found
+            chosen = self.known.get(key)
+            if chosen is None:
+                chosen = self.known[key] = await self._opened(row, model_name, completion=completion)
+        if isinstance(chosen, RunError):
+            raise chosen
+        return chosen
 
     async def _opened(
         self, row: ProviderRow | None, model_name: str | None, *, completion: bool
@@ -244,8 +244,8 @@ class Driver(Struct, frozen=True):
         """Return who answers imported programs, by model, where the user has another service for it. Raises
         `RunError`."""
         names = {reached.model_name for reached in reachable(program)} - {program.model_name}
-        found = {name: await self.services.of(job.row, model_name=name) for name in sorted(names)}
-        return {name: choice for name, choice in found.items() if choice.provider is not chosen.provider}
+        services = {name: await self.services.of(job.row, model_name=name) for name in sorted(names)}
+        return {name: choice for name, choice in services.items() if choice.provider is not chosen.provider}
 
     def _provider(
         self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
@@ -300,11 +300,11 @@ class Driver(Struct, frozen=True):
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
         """Run a job that ends no other one: a failure is an outcome, and an event even where it never began.
         ``listener`` hears its events before the one of the call."""
-        heard, kept = _Heard(), JobJournal()
+        monitor, kept = _Heard(), JobJournal()
         try:
-            result = await self.run(job, tell(heard, listener), kept)
+            result = await self.run(job, tell(monitor, listener), kept)
         except RunError as error:
-            if not heard.anything:
+            if not monitor.anything:
                 self._never_began(job.name, error, listener)
             return Outcome(job, None, error, self.progress.ended[job.name], kept.cost)
         finally:

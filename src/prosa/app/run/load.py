@@ -56,11 +56,11 @@ def load_program(
         raise RunError(f"{path} is a program with an output schema of its own: another one is for skills")
     if path.is_dir():
         raise FileProblem(path, "not-a-file", f"is a folder without a {SKILL_FILE}: name a file in it")
-    given = within or options.root
-    root = given or find_program_root(path, environ or {})
+    chosen_root = within or options.root
+    root = chosen_root or find_program_root(path, environ or {})
     most = size_limit(options.max_size, settings)
     rooted = RootedFiles(root, most, () if within else (path,))
-    outside = None if given or files is not None else rooted.read_outside
+    outside = None if chosen_root or files is not None else rooted.read_outside
     checked = check_program(path, files or rooted, outside=outside)
     errors = checked.stopping("run" if to_run else "render")
     if errors:
@@ -70,7 +70,7 @@ def load_program(
             warned(diagnostic)
     return lower(
         checked.closure,
-        skills=_skills(checked.closure.skills, options, settings, given),
+        skills=_skills(checked.closure.skills, options, settings, chosen_root),
         default_model=options.default_model or settings.model_name or DEFAULT_MODEL,
         model=options.model_name or options.here_name,
         base=replace(Limits(), **limits_in(settings)),
@@ -89,7 +89,7 @@ def _skills(paths: Sequence[Path], options: Options, settings: Settings, within:
 
 
 def ready_program(
-    given: Path | Program,
+    path: Path | Program,
     options: Options,
     environment: Environment,
     *,
@@ -103,12 +103,12 @@ def ready_program(
     ``to_run`` False is for a plan, which needs no permission. Raises what `load_program` does, `RunError` for a site
     that is none, `AgreementRequired` (L41) and `NotTrusted` (X7).
     """
-    if isinstance(given, Path):
+    if isinstance(path, Path):
         about = options, environment.settings
-        given = load_program(given, *about, warned=warned, environ=environment.environ, within=within, named=named)
+        path = load_program(path, *about, warned=warned, environ=environment.environ, within=within, named=named)
     if to_run:
-        require_permission(given, options, environment, sites=within is not None)
-    return with_sites(given, options.site_rights.named)
+        require_permission(path, options, environment, sites=within is not None)
+    return with_sites(path, options.site_rights.named)
 
 
 def with_sites(program: Program, urls: Sequence[str]) -> Program:

@@ -100,17 +100,17 @@ def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, st
     own = provider_row(row.name, settings.providers)
     if own is not None and own.base_url is not None:
         return own.base_url
-    said = environ.get(row.address_variable, "").strip() if row.address_variable else ""
-    return f"http://127.0.0.1:{_own_port(said) or row.port}/v1"
+    address = environ.get(row.address_variable, "").strip() if row.address_variable else ""
+    return f"http://127.0.0.1:{_own_port(address) or row.port}/v1"
 
 
-def _own_port(said: str) -> int | None:
+def _own_port(address: str) -> int | None:
     """Return the port in an address of this machine, as a server takes it: `11500`, `:11500`, `0.0.0.0:11500`, a URL.
     For another machine there is `--base-url`."""
-    if said.isdigit():
-        said = f":{said}"
+    if address.isdigit():
+        address = f":{address}"
     try:
-        parts = urlsplit(said if "://" in said else f"http://{said}")
+        parts = urlsplit(address if "://" in address else f"http://{address}")
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return None

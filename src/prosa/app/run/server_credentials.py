@@ -35,10 +35,10 @@ def server_credentials(settings: Settings, environ: Mapping[str, str]) -> Creden
             origin = origin_of(url)
         except ValueError:
             return None
-        found = known.get(origin)
-        if found is None or not any(_variables(found)):
+        server_settings = known.get(origin)
+        if server_settings is None or not any(_variables(server_settings)):
             return login_credential(url, environ)
-        return _credential(origin, found, stored)
+        return _credential(origin, server_settings, stored)
 
     return credential
 
@@ -57,30 +57,30 @@ def own_client(server: str, settings: Settings, environ: Mapping[str, str]) -> O
     """Return the client that the user's settings name for logins at a server; None where they name none. Raises
     `LoginError`, and `RunError` for settings that are wrong."""
     origin = origin_of(server)
-    found = _by_origin(settings).get(origin, ServerSettings())
-    if any(_variables(found)):
+    server_settings = _by_origin(settings).get(origin, ServerSettings())
+    if any(_variables(server_settings)):
         hint = "to use a login, remove `token-env` and `header-env` of that server"
         raise LoginError(f"your settings send a credential to {origin} already", hint=hint)
-    if found.client_id is None:
+    if server_settings.client_id is None:
         return None
-    name = found.client_secret_env
+    name = server_settings.client_secret_env
     secret = WithStoredKeys(environ).get(name, "") if name is not None else None
     if secret == "":
         raise LoginError(
             f"{name}: there is no such variable, or it is empty", hint=f"your settings name it for {origin}"
         )
-    return OAuthClient(found.client_id, secret)
+    return OAuthClient(server_settings.client_id, secret)
 
 
 def _words(known: Mapping[Origin, ServerSettings], environ: WithStoredKeys, url: str) -> str:
     try:
-        found = known.get(origin_of(url))
+        settings = known.get(origin_of(url))
     except ValueError:
-        found = None
-    if found is None or not any(_variables(found)):
+        settings = None
+    if settings is None or not any(_variables(settings)):
         login = login_for(url, environ.environ)
         return f"with your login at {login.issuer}" if login is not None else "without a credential"
-    names = [name if environ.get(name) else f"{name}, which is not set" for _, _, name in _variables(found)]
+    names = [name if environ.get(name) else f"{name}, which is not set" for _, _, name in _variables(settings)]
     return f"with the credential in {' and '.join(names)}"
 
 
@@ -119,7 +119,7 @@ def _variables(settings: ServerSettings) -> Iterator[tuple[str, str, str]]:
 
 
 def _by_origin(settings: Settings) -> dict[Origin, ServerSettings]:
-    found: dict[Origin, ServerSettings] = {}
+    servers: dict[Origin, ServerSettings] = {}
     for written, server in settings.servers.items():
         try:
             origin = secret_origin(written)
@@ -130,8 +130,8 @@ def _by_origin(settings: Settings) -> dict[Origin, ServerSettings]:
                 raise _refused(written, f"names {name[:64]!r}, a header that no credential can be sent in")
             if name.lower() == "authorization" and server.token_env is not None:
                 raise _refused(written, "has both `token-env` and a header `Authorization`; one of them is enough")
-        found[origin] = server
-    return found
+        servers[origin] = server
+    return servers
 
 
 def _refused(written: str, why: str) -> RunError:

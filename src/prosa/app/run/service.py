@@ -289,15 +289,15 @@ def row_of_model(
 def account_of(name: str, options: Options, environment: Environment, row: ProviderRow | None = None) -> Endpoint:
     """Return where a service of the table is asked beside its calls, and with which key: as for a call. ``row`` is the
     provider that a document names. Raises `ProviderError` where there is neither key nor base URL."""
-    found = row_of_model(options.model_name, options, environment.settings, row)
-    if found is None and name != "openai" and options.base_url is None:
+    provider = row_of_model(options.model_name, options, environment.settings, row)
+    if provider is None and name != "openai" and options.base_url is None:
         from prosa.app.run.routes import known_row
 
-        found = known_row(name, environment.settings)
-    if found is not None and found.protocol != known_protocol(name):
-        message = f"the provider `{found.name}` has no batches of this kind"
+        provider = known_row(name, environment.settings)
+    if provider is not None and provider.protocol != known_protocol(name):
+        message = f"the provider `{provider.name}` has no batches of this kind"
         raise ProviderError(message, kind="bad-request", retryable=False, hint="--backend says whose they are")
-    route = resolve(options, environment, found, options.model_name)
+    route = resolve(options, environment, provider, options.model_name)
     if route.is_unset:
         message = "no service to send batches to: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
@@ -459,12 +459,12 @@ class WithStoredKeys(Mapping[str, str]):
         self.environ = environ
 
     def __getitem__(self, name: str) -> str:
-        found = self.environ.get(name, "")
-        if not found.strip() and not name.endswith("_URL"):
-            found = self._stored().get(name, found)
-        if not found and name not in self.environ:
+        value = self.environ.get(name, "")
+        if not value.strip() and not name.endswith("_URL"):
+            value = self._stored().get(name, value)
+        if not value and name not in self.environ:
             raise KeyError(name)
-        return found
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.environ)

@@ -102,13 +102,13 @@ def _modules(folder: Path, scripts: Sequence[str]) -> str:
     none."""
     own = {script.rpartition("/")[2].removesuffix(".py") for script in scripts}
     own |= {part for script in scripts for part in script.split("/")[:-1]}
-    found: dict[str, None] = {}
+    modules: dict[str, None] = {}
     for _, text in heads(folder, scripts):
         names = (match["name"] for match in _IMPORT.finditer(text))
-        found |= dict.fromkeys(name for name in names if name not in sys.stdlib_module_names and name not in own)
-    shown = ", ".join(f"`{module}`" for module in list(found)[:MOST_MODULES])
-    more = f" and {len(found) - MOST_MODULES} more" if len(found) > MOST_MODULES else ""
-    return f"modules that the sandbox does not have: {shown}{more}" if found else ""
+        modules |= dict.fromkeys(name for name in names if name not in sys.stdlib_module_names and name not in own)
+    shown = ", ".join(f"`{module}`" for module in list(modules)[:MOST_MODULES])
+    more = f" and {len(modules) - MOST_MODULES} more" if len(modules) > MOST_MODULES else ""
+    return f"modules that the sandbox does not have: {shown}{more}" if modules else ""
 
 
 def _entries(read: CheckedDocument) -> dict[str, Entry]:
@@ -146,10 +146,10 @@ def skills_program(
     Raises what `load_skill` does, and `RunError` for two skills of one name.
     """
 
-    def load(given: Path | LoadedSkill) -> LoadedSkill:
-        if isinstance(given, LoadedSkill):
-            return given
-        return load_skill(given, options, settings, warned=warned, within=within)
+    def load(path: Path | LoadedSkill) -> LoadedSkill:
+        if isinstance(path, LoadedSkill):
+            return path
+        return load_skill(path, options, settings, warned=warned, within=within)
 
     loaded = [load(path) for path in offered]
     first = None if chosen is None else load(chosen)
@@ -211,7 +211,7 @@ def skills_in(folder: Path) -> tuple[Path, ...]:
         return (folder,)
     if not folder.is_dir():
         raise FileProblem(folder, "missing", "no such skill or folder of skills")
-    found = tuple(sorted(path for path in folder.iterdir() if path.is_dir() and is_skill(path)))
-    if not found:
+    paths = tuple(sorted(path for path in folder.iterdir() if path.is_dir() and is_skill(path)))
+    if not paths:
         raise FileProblem(folder, "missing", f"holds no skill: neither it nor a folder in it has a {SKILL_FILE}")
-    return found
+    return paths

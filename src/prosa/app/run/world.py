@@ -221,9 +221,9 @@ def _sandbox_place(environment: Environment) -> Path | str:
 
 def _too_little(program: Program, least: int) -> SandboxError:
     """Told before a model is asked, not at the first call of the tool."""
-    given, needed = (f"{size / 2**20:g} MB" for size in (program.limits.python_memory, least))
+    memory, needed = (f"{size / 2**20:g} MB" for size in (program.limits.python_memory, least))
     return SandboxError(
-        f"{program.name} gives Python {given} of memory; the sandbox needs {needed}",
+        f"{program.name} gives Python {memory} of memory; the sandbox needs {needed}",
         hint=f"set `python: {{memory: {needed.replace(' ', '')}}}` in the program, or use --python-memory",
     )
 

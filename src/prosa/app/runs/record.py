@@ -309,8 +309,8 @@ class Journals(Struct):
 
     async def find(self, name: str) -> RunRecord | None:
         """Return the run of an id."""
-        found = await self.writer_in_use().do(lambda connection: run_of(connection, name))
-        return next((record for record in found if record.id == name), None)
+        records = await self.writer_in_use().do(lambda connection: run_of(connection, name))
+        return next((record for record in records if record.id == name), None)
 
     async def resume(self, run: RunRecord, *, crashed: bool = False, required: bool = True) -> StoredJournal:
         """Take a run over, with the answers of its earlier processes. Raises `TakenOver`."""

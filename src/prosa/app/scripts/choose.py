@@ -154,13 +154,13 @@ def _require_known(file: ScriptFile, choice: Choice) -> None:
 def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
     """Return what keeps scripts from running: the first error of each, and where no result can be written."""
     path = (file.beside or file.source).path
-    found = {address: f"{path}:{error[0].start.line}: {error[0].message}" for address, error in file.errors.items()}
+    problems = {address: f"{path}:{error[0].start.line}: {error[0].message}" for address, error in file.errors.items()}
     if choice.writes and file.beside is None:
         for script in file.scripts:
             why = refusal(script)
             if why is not None:
-                found.setdefault(script.address, f"its result cannot be written: {why}")
-    return found
+                problems.setdefault(script.address, f"its result cannot be written: {why}")
+    return problems
 
 
 Instructions: TypeAlias = str | Path | Sequence[Mapping[str, Value]] | Mapping[str, Value]

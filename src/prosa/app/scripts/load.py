@@ -133,7 +133,7 @@ def _errors(
     unplaced: list[Diagnostic] = []
     starts = [script.fence.span.start for script in scripts]
     for problem in problems:
-        found = [
+        diagnostics = [
             diagnostic
             for diagnostic in diagnosed((problem,), source, Policy())
             if diagnostic.severity is Severity.ERROR
@@ -141,10 +141,10 @@ def _errors(
         index = bisect_right(starts, problem.span.start) - 1
         if index >= 0 and problem.span.start < scripts[index].fence.span.end:
             address = scripts[index].address
-            placed[address] = (*placed.get(address, ()), *found)
+            placed[address] = (*placed.get(address, ()), *diagnostics)
         else:
-            unplaced += found
-    return {address: found for address, found in placed.items() if found}, tuple(unplaced)
+            unplaced += diagnostics
+    return {address: here for address, here in placed.items() if here}, tuple(unplaced)
 
 
 class Preparing(Struct, frozen=True):

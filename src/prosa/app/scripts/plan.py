@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from prosa.dialects.magi import Script
 
 
-def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Plain]:
+def planned(selection: Selection, *, whole: bool, trusted: bool) -> dict[str, Plain]:
     """Return the plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether
     `--auto` may run anything (X7)."""
-    file, choice, preparing = found.file, found.choice, found.preparing
+    file, choice, preparing = selection.file, selection.choice, selection.preparing
     head: dict[str, Plain] = {"file": str(file.path)}
     if file.beside is not None:
         head["scripts_from"] = file.beside.path
-    scripts: list[Plain] = [_script(row, choice, preparing, found.states, whole=whole) for row in found.rows]
+    scripts: list[Plain] = [_script(row, choice, preparing, selection.states, whole=whole) for row in selection.rows]
     return {**head, "env": choice.env, "context": preparing.mode, "trusted": trusted, "scripts": scripts}
 
 

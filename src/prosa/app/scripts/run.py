@@ -84,12 +84,12 @@ class Writer(Struct, frozen=True):
         try:
             source = self.files.read(self.file.path)
             model = scripts_of(self.file.path, source).model
-            given: list[Given] = []
+            results: list[Given] = []
             for outcome in outcomes:
                 script, job = self._script_in(model, outcome), outcome.job
                 if script is None:
                     return False
-                given.append(
+                results.append(
                     Given(
                         script,
                         text_of(outcome.output),
@@ -101,7 +101,7 @@ class Writer(Struct, frozen=True):
                         outcome.summary.cut,
                     )
                 )
-            edits = written_together(model, given, force=self.force)
+            edits = written_together(model, results, force=self.force)
             return edits is not None and self._replaced(source, apply_edits(source.text, edits))
         except (FileProblem, OSError):
             return False
@@ -178,9 +178,9 @@ def same_script(before: Sequence[Script], script: Script, after: Sequence[Script
     """Return the script in a later reading: the same text, and the same place among those with that text; None where
     there are more or fewer of them now."""
     twins = [other for other in before if other.pieces.text == script.pieces.text]
-    found = [other for other in after if other.pieces.text == script.pieces.text]
+    scripts = [other for other in after if other.pieces.text == script.pieces.text]
     at = next((index for index, twin in enumerate(twins) if twin.line == script.line), None)
-    return found[at] if at is not None and len(found) == len(twins) else None
+    return scripts[at] if at is not None and len(scripts) == len(twins) else None
 
 
 def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: Environment) -> Writer | None:

@@ -128,15 +128,15 @@ def links(site: LiveSite, document: str) -> Mapping[str, Value]:
     """Return the links of a document and the links to it. Raises `UnknownDocument`, `FileProblem`."""
     site.index.wait_ready(READY_SECONDS)
     view = _view(site, document)
-    found = neighbourhood(site.index, view.path)
-    if found is None:
+    nearby = neighbourhood(site.index, view.path)
+    if nearby is None:
         return {**_named(view), "relationships": [], "links": [], "backlinks": [], "complete": False}
     by_url = site.index.catalogue.by_url
     return {
         **_named(view),
-        "relationships": [_neighbour(relationship, by_url) for relationship in found.relationships],
-        "links": [_neighbour(link, by_url) for link in found.links],
-        "backlinks": [_neighbour(backlink, by_url) for backlink in found.backlinks],
+        "relationships": [_neighbour(relationship, by_url) for relationship in nearby.relationships],
+        "links": [_neighbour(link, by_url) for link in nearby.links],
+        "backlinks": [_neighbour(backlink, by_url) for backlink in nearby.backlinks],
         "complete": True,
     }
 
@@ -156,8 +156,11 @@ def check(
     group = _group(site, scope, (Path(name),))
     if not document:
         group = replace(group, files=TextFiles(SourceText(text[:MOST_TEXT], name), group.files))
-    found = _found(group, replace(scope, baseline=scope.baseline if document else None), dialect)[name]
-    return {"path": name if document else None, "diagnostics": [_diagnostic(diagnostic, site) for diagnostic in found]}
+    diagnostics = _found(group, replace(scope, baseline=scope.baseline if document else None), dialect)[name]
+    return {
+        "path": name if document else None,
+        "diagnostics": [_diagnostic(diagnostic, site) for diagnostic in diagnostics],
+    }
 
 
 def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None = None) -> Mapping[str, Value]:
@@ -169,11 +172,11 @@ def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None
         changed = changed_groups((every,), scope.changed_since or "").groups
     except UnknownRevision:
         raise UnknownRevision(f"nothing can be compared with the revision {scope.changed_since!r}") from None
-    found = _found(changed[0] if changed else group, scope, dialect)
+    by_path = _found(changed[0] if changed else group, scope, dialect)
     diagnostics: list[Value] = [
-        {"path": path, **_diagnostic(item, site)} for path, items in found.items() for item in items
+        {"path": path, **_diagnostic(item, site)} for path, items in by_path.items() for item in items
     ]
-    return {"path": None, "documents": list(found), "diagnostics": diagnostics}
+    return {"path": None, "documents": list(by_path), "diagnostics": diagnostics}
 
 
 def _group(site: LiveSite, scope: CheckScope, paths: tuple[Path, ...]) -> PublishedGroup:
@@ -184,11 +187,11 @@ def _group(site: LiveSite, scope: CheckScope, paths: tuple[Path, ...]) -> Publis
 def _found(group: Group, scope: CheckScope, dialect: DialectName | None) -> Mapping[str, Sequence[Diagnostic]]:
     """Return the findings in each document of a group that its baseline does not hold."""
     known = _baseline(scope.baseline) if scope.baseline is not None else None
-    found: dict[str, list[Diagnostic]] = {path.as_posix(): [] for path in group.paths}
+    by_path: dict[str, list[Diagnostic]] = {path.as_posix(): [] for path in group.paths}
     for diagnostic in Checker.of(CheckOptions(dialect), scope.environ).check(group).diagnostics:
-        if diagnostic.path in found:
-            found[diagnostic.path].append(diagnostic)
-    return {path: known.new_in(group.root / path, items) for path, items in found.items()} if known else found
+        if diagnostic.path in by_path:
+            by_path[diagnostic.path].append(diagnostic)
+    return {path: known.new_in(group.root / path, items) for path, items in by_path.items()} if known else by_path
 
 
 def _baseline(path: Path) -> Baseline:
@@ -256,13 +259,13 @@ def _lines(source: SourceText, sections: Sequence[Section], section: str, path: 
     if not section:
         return 1, source.lines.count
     wanted = section.removeprefix("#")
-    found = next((candidate for candidate in sections if wanted in (candidate.anchor, candidate.heading.text)), None)
-    if found is None:
+    chosen = next((candidate for candidate in sections if wanted in (candidate.anchor, candidate.heading.text)), None)
+    if chosen is None:
         near = nearest(wanted, [candidate.anchor for candidate in sections])
         hint = f"; did you mean {near}?" if near else ""
         raise UnknownDocument(f"{path} has no section {section!r}{hint}")
-    last = max(found.span.start, found.span.end - 1)
-    return source.position(found.span.start).line, source.position(last).line
+    last = max(chosen.span.start, chosen.span.end - 1)
+    return source.position(chosen.span.start).line, source.position(last).line
 
 
 def _end(source: SourceText, sections: Sequence[Section], first: int, last: int, most: int) -> int:

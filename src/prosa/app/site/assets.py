@@ -67,9 +67,9 @@ class Assets(Struct):
     def all(self) -> Iterator[Asset]:
         """Yield every file that the site gives, by path."""
         for path in self.files.others(_is_asset):
-            found = self.at(path)
-            if found is not None:
-                yield found
+            asset = self.at(path)
+            if asset is not None:
+                yield asset
 
     def read(self, path: str, most: int) -> bytes:
         """Return the bytes of a file that the site gives. Raises `FileProblem`."""
@@ -77,15 +77,15 @@ class Assets(Struct):
             raise FileProblem(self.files.root / path, "missing", "no such file")
         return self.files.read(path, most)[1]
 
-    def piece(self, found: Asset, start: int, *, most: int) -> bytes:
+    def piece(self, asset: Asset, start: int, *, most: int) -> bytes:
         """Return some bytes of a file, none where it is not as it was any more."""
-        return self.files.piece(found.path, found.stamp, start, most=most)
+        return self.files.piece(asset.path, asset.stamp, start, most=most)
 
     def find(self, source: str, target: str) -> str | None:
         """Return the path of the file that a document at ``source`` means: of several the nearest, of equally near
         ones none."""
-        found = self._found(source, target)
-        return found if found is not None and self._may_be_given(found) else None
+        path = self._found(source, target)
+        return path if path is not None and self._may_be_given(path) else None
 
     def _may_be_given(self, path: str, wait: float = 0.0) -> bool:
         """Return whether a URL leads to a file that may be seen, and a document to it where it is data."""
@@ -113,11 +113,11 @@ class Assets(Struct):
         """Return the files of a name, ignoring case. Their visibility is checked when one is chosen."""
         began = self.clock()
         if began >= self._until:
-            found: dict[str, list[Named]] = {}
+            by_name: dict[str, list[Named]] = {}
             for path in self.files.others(_is_asset):
-                found.setdefault(posixpath.basename(path).casefold(), []).append(Named(path, f"/{path}".casefold()))
+                by_name.setdefault(posixpath.basename(path).casefold(), []).append(Named(path, f"/{path}".casefold()))
             ended = self.clock()
-            self._by_name, self._until = found, ended + max(LOOK_SECONDS, LOOK_TIMES * (ended - began))
+            self._by_name, self._until = by_name, ended + max(LOOK_SECONDS, LOOK_TIMES * (ended - began))
         return self._by_name.get(name, ())
 
 

@@ -55,9 +55,9 @@ def _linked(connection: sqlite3.Connection, published: Collection[str]) -> Itera
     for question in (_LINKS, _SCHEMAS):
         for path, target in connection.execute(question):
             if path in published:
-                found = resolve(f"/{path}", target)
-                if not found.origin:
-                    yield found.path[1:]
+                destination = resolve(f"/{path}", target)
+                if not destination.origin:
+                    yield destination.path[1:]
 
 
 _ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text,
@@ -118,20 +118,20 @@ class Catalogue(PartlyShown, Struct, frozen=True, dict=True):
     @cached_property
     def folders(self) -> Mapping[str, tuple[str, ...]]:
         """The folders inside each folder that hold nodes, by their path with `/` behind; the root is empty."""
-        found: dict[str, dict[str, None]] = {"": {}}
+        children: dict[str, dict[str, None]] = {"": {}}
         for row in self.rows:
             for folder, inner in _steps(row.path):
-                found.setdefault(inner, {})
-                found[folder][inner] = None
-        return {folder: tuple(inner) for folder, inner in found.items()}
+                children.setdefault(inner, {})
+                children[folder][inner] = None
+        return {folder: tuple(inner) for folder, inner in children.items()}
 
     @cached_property
     def _in_folder(self) -> Mapping[str, tuple[NodeRow, ...]]:
-        found: dict[str, list[NodeRow]] = {}
+        by_folder: dict[str, list[NodeRow]] = {}
         for row in self.rows:
             folder, _, _ = row.path.rpartition("/")
-            found.setdefault(f"{folder}/" if folder else "", []).append(row)
-        return {folder: tuple(rows) for folder, rows in found.items()}
+            by_folder.setdefault(f"{folder}/" if folder else "", []).append(row)
+        return {folder: tuple(rows) for folder, rows in by_folder.items()}
 
     def index_of(self, folder: str) -> NodeRow | None:
         """Return the document that represents a folder, whose path ends with `/` or is empty, if there is one."""
@@ -157,7 +157,7 @@ def read_catalogue(
 ) -> Catalogue:
     """Return the catalogue of the present index, without the ``excluded`` paths. ``links`` are the documents that are
     links, with the target of each, None if that is not visible. Raises `sqlite3.Error`."""
-    found: list[tuple[str, NodeRow]] = []
+    pairs: list[tuple[str, NodeRow]] = []
     everything = connection.execute(_ROWS).fetchall()
     open_ = {
         row[3]: not (is_hidden(row[3]) or excluded(row[3]))
@@ -175,10 +175,10 @@ def read_catalogue(
         own_id = own_id or node
         url = url_of(path, own_id, layout, stands=path in readmes)
         row = NodeRow(own_id, own_type or kind or type_of(dialect), title, url, path, dialect, updated or "")
-        found.append((node, row))
+        pairs.append((node, row))
         routes |= {path: route} if route is not None else {}
-    one_each = routed(list(one_url_each([row for _, row in found])), routes)
-    placed = [(node, row) for (node, _), row in zip(found, one_each, strict=True)]
+    one_each = routed(list(one_url_each([row for _, row in pairs])), routes)
+    placed = [(node, row) for (node, _), row in zip(pairs, one_each, strict=True)]
     readable = [(node, row) for node, row in placed if not is_shadowed(row.url)]
     shadowed = tuple(row for _, row in placed if is_shadowed(row.url))
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
@@ -202,8 +202,8 @@ def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, pri
     """Return those of some paths whose documents may be shown according to the present index, which may be newer than
     a catalogue. Raises `sqlite3.Error`."""
     question = "SELECT classification, visibility FROM document WHERE path = ?"
-    found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
-    facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in found if row is not None)
+    rows = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
+    facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in rows if row is not None)
     return frozenset(path for path, facet in facets if not is_hidden(path) and is_published(facet, private=private))
 
 

@@ -93,18 +93,18 @@ class Discovery(Struct, frozen=True):
 
 def links_of(site: LiveSite, mcp: str) -> tuple[Link, ...]:
     """Return the links to the files that a site has."""
-    found = [
+    links = [
         Link("api-catalog", forms.API_CATALOG, forms.LINKSET),
         Link("service-desc", forms.OPENAPI, forms.JSON),
         Link("llms-txt", "llms.txt", "text/markdown"),
         Link("llms-full-txt", forms.LLMS_FULL, "text/plain"),
     ]
     if site.index.catalogue.skills:
-        found.append(Link("agent-skills", forms.SKILLS_INDEX, forms.JSON))
+        links.append(Link("agent-skills", forms.SKILLS_INDEX, forms.JSON))
     if mcp:
-        found.append(Link("mcp-server-card", forms.SERVER_CARD, forms.CARD))
-        found.append(Link("ai-catalog", forms.AI_CATALOG, forms.AI_CATALOG_TYPE))
-    return tuple(found)
+        links.append(Link("mcp-server-card", forms.SERVER_CARD, forms.CARD))
+        links.append(Link("ai-catalog", forms.AI_CATALOG, forms.AI_CATALOG_TYPE))
+    return tuple(links)
 
 
 def _row(skill: PublishedSkill) -> SkillRow:

@@ -88,10 +88,10 @@ class SiteFiles:
         if real is None:
             return b""
         try:
-            found, data = read_piece(self.root / path, self.root / real, start, most, self.root)
+            status, data = read_piece(self.root / path, self.root / real, start, most, self.root)
         except FileProblem:
             return b""
-        return data if _stamp_of(found) == stamp else b""
+        return data if _stamp_of(status) == stamp else b""
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         """Yield the paths of visible files named ``wanted``, in order. Links among folders are not followed."""
@@ -102,11 +102,11 @@ class SiteFiles:
             if place is None:
                 continue
             with os.scandir(place) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                ordered = sorted(entries, key=lambda entry: entry.name)
             yield from (
-                f"{folder}{entry.name}" for entry in found if wanted(entry.name) and self._may_list(folder, entry)
+                f"{folder}{entry.name}" for entry in ordered if wanted(entry.name) and self._may_list(folder, entry)
             )
-            waiting += (f"{folder}{entry.name}/" for entry in reversed(found) if entry.is_dir(follow_symlinks=False))
+            waiting += (f"{folder}{entry.name}/" for entry in reversed(ordered) if entry.is_dir(follow_symlinks=False))
 
     def _may_list(self, folder: str, entry: os.DirEntry[str]) -> bool:
         """Return whether a file in a folder that may be seen may be seen itself."""
@@ -167,9 +167,9 @@ class SiteFiles:
             return known[1]
         if len(self._rules) > MAX_KNOWN:
             self._rules.clear()
-        found = self._read_rules(folder)
-        self._rules[folder] = (now, found)
-        return found
+        ignored = self._read_rules(folder)
+        self._rules[folder] = (now, ignored)
+        return ignored
 
     def _read_rules(self, folder: str) -> Ignored | None:
         if not folder:
@@ -189,11 +189,11 @@ def is_document(path: str) -> bool:
 def stamp_at(path: str) -> Stamp | None:
     """Return the stamp of a regular file, or None. Follows links: `SiteFiles` checks their targets."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - once for every request
+        status = os.stat(path)  # noqa: PTH116 - once for every request
     except (OSError, ValueError):
         return None
-    return _stamp_of(found) if stat.S_ISREG(found.st_mode) else None
+    return _stamp_of(status) if stat.S_ISREG(status.st_mode) else None
 
 
-def _stamp_of(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+def _stamp_of(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

@@ -52,7 +52,7 @@ class MetaFiles(Struct):
             document for document in scan.documents if document.hint == "magi" or document.path.lower().endswith(SUFFIX)
         ]
         self._known = {candidate.path: self._read(candidate) for candidate in candidates}
-        return tuple(found for _, found in self._known.values() if found is not None)
+        return tuple(meta for _, meta in self._known.values() if meta is not None)
 
     def _read(self, document: FoundDocument) -> tuple[Stamp, FieldMetaFile | None]:
         known = self._known.get(document.path)
@@ -83,9 +83,9 @@ class MetaFiles(Struct):
         """Return what a document at ``path`` inherits, as far as it may be ``shown``: unpublished meta files are never
         revealed (X33, X23)."""
         metas = [file for name, (_, meta) in self._known.items() if meta and (file := self._said.get(name))]
-        found = inherited_by(reading, path, metas) if metas else {}
-        open_ = {by for by in {str(value.by) for value in found.values()} if shown(by)}
-        return {name: value for name, value in found.items() if str(value.by) in open_}
+        fields = inherited_by(reading, path, metas) if metas else {}
+        open_ = {by for by in {str(value.by) for value in fields.values()} if shown(by)}
+        return {name: value for name, value in fields.items() if str(value.by) in open_}
 
 
 def facets_of_meta_file(path: str, meta_files: Sequence[FieldMetaFile]) -> Facets | None:

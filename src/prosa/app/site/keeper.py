@@ -205,12 +205,12 @@ class IndexThread:
     def _edges(self, which: str, path: str, question: Callable[[OpenCorpus], list[Edge]]) -> Sequence[Edge]:
         with self._asking:
             key = (which, path, self.catalogue.generation)  # read before the index is
-            found = self._recent.get(key)
-            if found is None:
-                found = self._recent[key] = self.ask(question)
+            edges = self._recent.get(key)
+            if edges is None:
+                edges = self._recent[key] = self.ask(question)
                 if len(self._recent) > MAX_RECENT:
                     self._recent.popitem(last=False)
-            return found
+            return edges
 
     def meta_files(self) -> tuple[FieldMetaFile, ...] | None:
         """Return the meta files, once they have been read: inheritance counts from the first request on. None if
@@ -256,13 +256,13 @@ class IndexThread:
         one is a link: a full scan may treat the target as a document."""
         if self.settings.dialects:
             return
-        found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
-        if not found.links:
+        scanned = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
+        if not scanned.links:
             self.metas.know(known_no_metas(self.files.root, self.environ, self.settings))
-            self._apply_metas(found)
+            self._apply_metas(scanned)
 
-    def _apply_metas(self, found: Scan) -> None:
-        meta_files = self.metas.of(found)
+    def _apply_metas(self, scanned: Scan) -> None:
+        meta_files = self.metas.of(scanned)
         if meta_files != self._meta_files:
             self._meta_files, self.rules = meta_files, self.rules + 1
         self._pace.metas.set()
@@ -278,9 +278,9 @@ class IndexThread:
             progress=self._pace.go_on,
         )
 
-    def _links(self, found: Scan) -> dict[str, str | None]:
+    def _links(self, scanned: Scan) -> dict[str, str | None]:
         """Return where documents that are links lead, None where that may not be seen."""
-        return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in found.links}
+        return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in scanned.links}
 
     def _name(self, unreadable: Iterable[FileProblem]) -> None:
         """Names files that cannot be read, each once: to those who ask they are as if they were not there."""
@@ -326,14 +326,14 @@ class IndexThread:
         if news := self._in_use.news():
             self.notice(news)
         changed = self._changed(corpus)
-        found = corpus.scan() if changed is None else None
+        scanned = corpus.scan() if changed is None else None
         took = time.monotonic() - started
         try:
-            if found is not None:
-                self._apply_metas(found)
-                report = corpus.refresh(found=found)
+            if scanned is not None:
+                self._apply_metas(scanned)
+                report = corpus.refresh(found=scanned)
                 if self._follower is not None:
-                    self._follower.has_links = bool(found.links)
+                    self._follower.has_links = bool(scanned.links)
             else:
                 report = corpus.refresh_paths(changed or ()) if changed else Refreshed()
         except BaseException:
@@ -348,7 +348,7 @@ class IndexThread:
                 layout=self.options.layout,
                 private=self.options.private,
                 excluded=self.files.is_excluded,
-                links=self._links(found) if found is not None else NO_LINKS,
+                links=self._links(scanned) if scanned is not None else NO_LINKS,
             )
             self._warn()
         self._pace.next, self.complaint = time.monotonic() + max(MIN_PAUSE, SHARE * took), ""

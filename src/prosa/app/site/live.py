@@ -102,10 +102,10 @@ class LiveSite:
             ) from None
 
     def _node(self, path: str, names: Collection[str] | None) -> NodeView | None:
-        found = self._published(path)
-        if found is None:
+        published = self._published(path)
+        if published is None:
             return None
-        reading, meta_files = found
+        reading, meta_files = published
         inherited = self.index.metas.inherited(reading, path, lambda by: self._is_shown(by, meta_files))
         view = self._view(path, reading, inherited, names)
         return None if is_shadowed(view.url) else view
@@ -117,8 +117,8 @@ class LiveSite:
         if row is None:
             view = self.view(path)
             return view.reading.front.source if view is not None and view.reading is not None else None
-        found = self._published(path)
-        return found[0].front.source if found is not None else None
+        published = self._published(path)
+        return published[0].front.source if published is not None else None
 
     def has(self, path: str) -> bool:
         """Return whether there is a published document at a path, or a file beside documents. Known documents
@@ -169,12 +169,12 @@ class LiveSite:
             if key in self._quoted:
                 self._quoted.move_to_end(key)
                 return self._quoted[key]
-        found = self.view(path)
+        view = self.view(path)
         with self._quoting:
-            self._quoted[key] = found
+            self._quoted[key] = view
             while len(self._quoted) > MAX_QUOTED or sum(entry[1].size for entry in self._quoted) > MAX_QUOTED_BYTES:
                 self._quoted.popitem(last=False)
-        return found
+        return view
 
     def navigation(self) -> Navigation:
         """Return the order of the pages, from the project or the front matter of the first page; read again whenever
@@ -183,13 +183,13 @@ class LiveSite:
         if self._navigation[0] != catalogue.generation:
             first = catalogue.index_of("") if self.options.nav is None else None
             declared = self._declared(first.path) if first is not None else self.options.nav
-            found = navigation_of(declared, nodes_of(catalogue))
-            for missing in found.missing:
+            navigation = navigation_of(declared, nodes_of(catalogue))
+            for missing in navigation.missing:
                 if missing not in self._navigation[1].missing:
                     where = nav_place(self.root, missing) if first is None else first.path
                     lead = f"warning: {where}: " if where else "warning: "
                     self._notice(f"{lead}`nav` names {missing!r}, and no page of the site is there")
-            self._navigation = (catalogue.generation, found)
+            self._navigation = (catalogue.generation, navigation)
         return self._navigation[1]
 
     def _declared(self, path: str) -> Value:

@@ -39,14 +39,14 @@ def typed_links(index: IndexThread, path: str) -> tuple[TypedLink, ...]:
         return ()
     edges = edges_from(index, path)
     nodes = index.catalogue.by_node
-    found: dict[TypedLink, None] = {}
+    links: dict[TypedLink, None] = {}
     for edge in edges:
         rel = edge.rel or _RELS.get(edge.origin)
         target = _target(edge, nodes)
         if rel and target and edge.origin != "inline":
-            found[TypedLink(rel, target)] = None
-    found |= {TypedLink("contains", name): None for _, _, name in _inside(index.catalogue, path)}
-    return tuple(found)[:MAX_TYPED]
+            links[TypedLink(rel, target)] = None
+    links |= {TypedLink("contains", name): None for _, _, name in _inside(index.catalogue, path)}
+    return tuple(links)[:MAX_TYPED]
 
 
 def neighbourhood(index: IndexThread, path: str) -> Neighbourhood | None:
@@ -162,5 +162,5 @@ def _back(edges: Iterable[Edge], nodes: Mapping[str, NodeRow], path: str) -> Ite
             yield Neighbour(row.title, row.url)
 
 
-def _once(found: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
-    return tuple(dict.fromkeys(found))
+def _once(neighbours: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
+    return tuple(dict.fromkeys(neighbours))

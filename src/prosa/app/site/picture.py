@@ -46,15 +46,15 @@ def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND)
     """Return the document at a path with its neighbours within so many steps, the nearest first. Only these are read:
     a small picture does not need the whole site."""
     rows, by_path = site.index.catalogue.by_node, site.index.catalogue.by_path
-    found: dict[str, None] = {path: None} if path in by_path else {}
-    border = list(found)
+    paths: dict[str, None] = {path: None} if path in by_path else {}
+    border = list(paths)
     for _ in range(min(depth, MAX_DEPTH)):
         near = (end for start in border for end in _ends(site, start) if end in rows)
-        border = [other for end in near if (other := rows[end].path) not in found]
-        border = list(dict.fromkeys(border))[: most - len(found)]
-        found |= dict.fromkeys(border)
-    edges = site.index.ask(lambda corpus: [edge for reached in found for edge in corpus.index.edges_from(reached)])
-    read = site.index.ask(lambda corpus: [corpus.index.node_at(reached) for reached in found])
+        border = [other for end in near if (other := rows[end].path) not in paths]
+        border = list(dict.fromkeys(border))[: most - len(paths)]
+        paths |= dict.fromkeys(border)
+    edges = site.index.ask(lambda corpus: [edge for reached in paths for edge in corpus.index.edges_from(reached)])
+    read = site.index.ask(lambda corpus: [corpus.index.node_at(reached) for reached in paths])
     nodes = [replace(node, url=by_path[node.path].url) for node in read if node is not None]
     return _among(nodes, [*edges, *derived_edges(edges)], {node.id for node in nodes})
 

@@ -91,8 +91,8 @@ class PublishedGroup(Group, frozen=True, kw_only=True):
 
     def beside(self) -> tuple[Sequence[Path], bool]:
         """Return the published documents, and whether these are all."""
-        found = [Path(document) for document in islice(_documents(self.site), MAX_BESIDE + 1)]
-        return found[:MAX_BESIDE], len(found) <= MAX_BESIDE
+        paths = [Path(document) for document in islice(_documents(self.site), MAX_BESIDE + 1)]
+        return paths[:MAX_BESIDE], len(paths) <= MAX_BESIDE
 
     def file_names(self) -> dict[str, str]:
         """Return the published files of any kind by their name but for case."""

@@ -33,11 +33,11 @@ _SECTIONS = """SELECT d.path, s.heading, s.anchor, s.text FROM section s JOIN do
 def published_sections(site: LiveSite) -> Mapping[str, list[IndexedSection]]:
     """Return the sections of every published document, by its path, in order. Raises `CorpusError`."""
     rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SECTIONS).fetchall())
-    found: dict[str, list[IndexedSection]] = defaultdict(list)
+    sections: dict[str, list[IndexedSection]] = defaultdict(list)
     for path, heading, anchor, text in rows:
         if path in site.index.catalogue.by_path:
-            found[path].append(IndexedSection(heading.rpartition(" › ")[2], anchor, text))
-    return found
+            sections[path].append(IndexedSection(heading.rpartition(" › ")[2], anchor, text))
+    return sections
 
 
 def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
@@ -46,11 +46,11 @@ def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
     catalogue = site.index.catalogue
     wanted = replace(asked, limit=asked.limit + catalogue.hidden)
     hits: list[Hit] = site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
-    found = [PublishedHit(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None]
-    paths, private = {published.hit.path for published in found[: asked.limit]}, site.options.private
+    visible = [PublishedHit(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None]
+    paths, private = {published.hit.path for published in visible[: asked.limit]}, site.options.private
     # a newly read text may no longer be shown while the catalogue is older
     shown = site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
-    return tuple(published for published in found[: asked.limit] if published.hit.path in shown)
+    return tuple(published for published in visible[: asked.limit] if published.hit.path in shown)
 
 
 _WITH_ACTIONS = "SELECT path, actions FROM document WHERE actions <> '[]' ORDER BY path"
@@ -75,11 +75,11 @@ def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]
 def summaries(site: LiveSite) -> dict[str, str]:
     """Return what documents say of themselves in one line, by path; `summary` before `description`."""
     rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
-    found: dict[str, str] = {}
+    by_path: dict[str, str] = {}
     for path, key, text in rows:
-        if key != "description" or path not in found:
-            found[path] = " ".join(text.split())[:MAX_SUMMARY]
-    return found
+        if key != "description" or path not in by_path:
+            by_path[path] = " ".join(text.split())[:MAX_SUMMARY]
+    return by_path
 
 
 def _paths(site: LiveSite) -> list[str]:

@@ -103,7 +103,7 @@ class SiteSkills(Struct, frozen=True):
     def stamps(self, folder: str) -> Mapping[str, Stamp | None]:
         """Return the files that git does not ignore and nobody hides. Raises `SkillProblem` for a document among them
         that is not published."""
-        found: dict[str, Stamp | None] = {}
+        stamps: dict[str, Stamp | None] = {}
         for path in (SKILL_FILE, *skill_files(self.site.root / folder)):
             below = _below(folder, path)
             place = self.site.files.place(below)
@@ -111,8 +111,8 @@ class SiteSkills(Struct, frozen=True):
                 known = self.site.index.catalogue.by_path
                 if is_document(below) and below not in known and not self.site.has(below):
                     raise SkillProblem(f"{path} is not published")
-                found[path] = place.stamp
-        return found
+                stamps[path] = place.stamp
+        return stamps
 
     def data(self, folder: str, path: str) -> bytes:
         """Return the bytes of a file, a document only as it is published."""
@@ -242,15 +242,15 @@ class Skills(Struct):
         folders = list(self.source.folders())
         seen = {folder: self._skill(folder) for folder in folders}
         self._seen = seen
-        found: dict[str, PublishedSkill] = {}
+        skills: dict[str, PublishedSkill] = {}
         for folder, entry in seen.items():
             if entry.skill is None:
                 self._tell(folder, entry.reason)
-            elif entry.skill.name in found:
-                self._tell(folder, f"{found[entry.skill.name].folder or '.'!r} has its name, {entry.skill.name!r}")
+            elif entry.skill.name in skills:
+                self._tell(folder, f"{skills[entry.skill.name].folder or '.'!r} has its name, {entry.skill.name!r}")
             else:
-                found[entry.skill.name] = entry.skill
-        return tuple(sorted(found.values(), key=lambda skill: skill.name))
+                skills[entry.skill.name] = entry.skill
+        return tuple(sorted(skills.values(), key=lambda skill: skill.name))
 
     def _skill(self, folder: str) -> _Seen:
         known = self._seen.get(folder)

@@ -29,8 +29,8 @@ def test_with_feedback(place: StorePlace, name: str) -> tuple[ShownTest, tuple[s
     """Return a stored test with the feedback beside its cases, and why some of that cannot be read. Raises `NoTest`,
     `StoreProblem`."""
     shown, troubles = shown_test(place, name), list[str]()
-    found = known_feedback(shown.report, notice=troubles.append, files=shown.files)
-    return replace(shown, feedback=found), tuple(trouble.removeprefix("warning: ") for trouble in troubles)
+    feedback = known_feedback(shown.report, notice=troubles.append, files=shown.files)
+    return replace(shown, feedback=feedback), tuple(trouble.removeprefix("warning: ") for trouble in troubles)
 
 
 def save_feedback(place: StorePlace, name: str, path: str, case: str, feedback: Feedback) -> FeedbackFile:

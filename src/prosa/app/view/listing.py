@@ -59,10 +59,10 @@ def listed(place: StorePlace, chosen: RecordFilter, prices: PricesOf) -> RecordL
             "test": _tests(connection, place, chosen),
             "batch": _batches(connection, place, chosen),
         }
-        meant = (found for kind, found in kinds.items() if chosen.kind in (None, kind))
-        found = list(islice(merge(*meant, key=_key, reverse=True), chosen.limit + 1))
-        page = _with_money(connection, found[: chosen.limit], prices)
-    return RecordList(tuple(page), len(found) > chosen.limit)
+        meant = (listed for kind, listed in kinds.items() if chosen.kind in (None, kind))
+        records = list(islice(merge(*meant, key=_key, reverse=True), chosen.limit + 1))
+        page = _with_money(connection, records[: chosen.limit], prices)
+    return RecordList(tuple(page), len(records) > chosen.limit)
 
 
 def one_listed(place: StorePlace, kind: RecordKind, name: str, prices: PricesOf) -> ListedRecord | None:
@@ -70,8 +70,8 @@ def one_listed(place: StorePlace, kind: RecordKind, name: str, prices: PricesOf)
     with reading_store(place) as connection:
         if connection is None:
             return None
-        found = [record for record in _named(connection, place, kind, name) if record.id == name]
-        return next(iter(_with_money(connection, found, prices)), None)
+        records = [record for record in _named(connection, place, kind, name) if record.id == name]
+        return next(iter(_with_money(connection, records, prices)), None)
 
 
 def _named(connection: Database, place: StorePlace, kind: RecordKind, name: str) -> list[ListedRecord]:
@@ -96,14 +96,14 @@ def _runs(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iter
         text=chosen.text,
         below=chosen.below,
     )
-    while found := runs.runs(connection, wanted):
-        for run in as_they_are(found, place):
+    while records := runs.runs(connection, wanted):
+        for run in as_they_are(records, place):
             line = _run_line(run)
             if chosen.condition in (None, line.condition):
                 yield line
-        if len(found) < _CHUNK:
+        if len(records) < _CHUNK:
             return
-        wanted = replace(wanted, below=(found[-1].started, found[-1].id))
+        wanted = replace(wanted, below=(records[-1].started, records[-1].id))
 
 
 def _run_line(run: RunRecord) -> ListedRecord:
@@ -149,14 +149,16 @@ def _as_it_goes(line: ListedRecord, calls: Sequence[CallRecord], prices: PricesO
 
 def _tests(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
     wanted = TestFilter(chosen.since or None, chosen.text or None, _CHUNK, chosen.program or None, chosen.below)
-    while found := tests.tests(connection, wanted):
+    while records := tests.tests(connection, wanted):
         meant = [
-            record for record in tests_as_they_are(found, place) if chosen.condition in (None, _test_condition(record))
+            record
+            for record in tests_as_they_are(records, place)
+            if chosen.condition in (None, _test_condition(record))
         ]
         yield from _test_lines(connection, meant)
-        if len(found) < _CHUNK:
+        if len(records) < _CHUNK:
             return
-        wanted = replace(wanted, below=(found[-1].started, found[-1].id))
+        wanted = replace(wanted, below=(records[-1].started, records[-1].id))
 
 
 def _test_condition(test: TestRecord) -> Condition:
@@ -165,9 +167,9 @@ def _test_condition(test: TestRecord) -> Condition:
     return "running" if test.state == "open" else "stopped"
 
 
-def _test_lines(connection: Database, found: Sequence[TestRecord]) -> list[ListedRecord]:
-    suites = tests.suites_of(connection, [record.id for record in found])
-    return [_test_line(record, suites[record.id]) for record in found]
+def _test_lines(connection: Database, records: Sequence[TestRecord]) -> list[ListedRecord]:
+    suites = tests.suites_of(connection, [record.id for record in records])
+    return [_test_line(record, suites[record.id]) for record in records]
 
 
 def _test_line(test: TestRecord, suites: Sequence[SuiteRow]) -> ListedRecord:
@@ -190,8 +192,8 @@ def _test_line(test: TestRecord, suites: Sequence[SuiteRow]) -> ListedRecord:
 
 
 def _batches(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
-    found = (batch for batch in batches.batches(connection) if _is_meant(batch, chosen))
-    for status in statuses(place, connection, found):
+    records = (batch for batch in batches.batches(connection) if _is_meant(batch, chosen))
+    for status in statuses(place, connection, records):
         line = _batch_line(status)
         if chosen.condition in (None, line.condition):
             yield line

@@ -31,8 +31,8 @@ class BatchWithRows(Struct, frozen=True):
 
 def shown_run(place: StorePlace, name: str, prices: PricesOf) -> RunWithCalls:
     """Return the run of an id, with what it has taken so far. Raises `NotResumed`, `StoreProblem`."""
-    found = next(candidate for candidate in one(place, name) if candidate.run.id == name)
-    run, made = found.run, [call for call in found.calls if call.state == "answered"]
+    recorded = next(candidate for candidate in one(place, name) if candidate.run.id == name)
+    run, made = recorded.run, [call for call in recorded.calls if call.state == "answered"]
     asked = [record for record in made if record.kind == "model"]
     if run.state in ("open", "interrupted"):
         run = replace(
@@ -43,7 +43,7 @@ def shown_run(place: StorePlace, name: str, prices: PricesOf) -> RunWithCalls:
             output_tokens=sum(record.output_tokens for record in asked),
         )
     cost = run.cost if run.cost is not None or not asked else cost_of_calls(asked, prices, remote=True)
-    return RunWithCalls(replace(run, cost=cost), found.calls)
+    return RunWithCalls(replace(run, cost=cost), recorded.calls)
 
 
 def shown_batch(place: StorePlace, name: str) -> BatchWithRows:

@@ -57,7 +57,7 @@ def _identity(place: StorePlace) -> str:
     if not isinstance(place, Path):
         return ""
     try:
-        found = place.stat()
+        status = place.stat()
     except OSError:
         return ""
-    return f"{found.st_dev}:{found.st_ino}"
+    return f"{status.st_dev}:{status.st_ino}"

@@ -118,15 +118,15 @@ def require_sense(args: argparse.Namespace) -> None:
     """Refuse flags that contradict each other. Raises `WrongUse`."""
     modes = ("exported", "imported", "watch", "dry_run", "inspect")
     flags = {"exported": "--export", "imported": "--import", "dry_run": "--dry-run"}
-    given = [flags.get(mode, f"--{mode}") for mode in modes if getattr(args, mode)]
-    if len(given) > 1:
-        raise WrongUse(f"{given[0]} and {given[1]} do different things: give one of them")
+    chosen = [flags.get(mode, f"--{mode}") for mode in modes if getattr(args, mode)]
+    if len(chosen) > 1:
+        raise WrongUse(f"{chosen[0]} and {chosen[1]} do different things: give one of them")
     if args.watch and args.force:
         raise WrongUse("--watch with --force would answer its own replies without end")
     if args.message is not None and args.stdin:
         raise WrongUse("--message and - both give a message: give one of them")
-    if given and given[0] not in ("--dry-run",) and (args.message is not None or args.stdin):
-        raise WrongUse(f"{given[0]} takes no message")
+    if chosen and chosen[0] not in ("--dry-run",) and (args.message is not None or args.stdin):
+        raise WrongUse(f"{chosen[0]} takes no message")
     if args.has_output and not args.exported:
         raise WrongUse("--output needs --export", hint="the reply is written into the chat")
     if args.speaker is not None and not _NAME.fullmatch(args.speaker):

@@ -49,9 +49,9 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file")
     if not args.file.parent.is_dir():
         raise WrongUse(f"{args.file}: the folder {args.file.parent} does not exist")
-    given = content_of(origin if origin == "-" else f"@{origin}", console, args.max_size)
+    content = content_of(origin if origin == "-" else f"@{origin}", console, args.max_size)
     try:
-        text, notes = import_chat(form, given, Path(origin).name)
+        text, notes = import_chat(form, content, Path(origin).name)
     except ExchangeProblem as problem:
         raise WrongUse(f"{'standard input' if origin == '-' else origin}: {problem}") from None
     if not write_new(args.file, text):

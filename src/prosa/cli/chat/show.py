@@ -45,8 +45,8 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     from prosa.render.text import render_headline
 
     options, environment = options_from(args, console.environ), environment_of(console, args.file)
-    found = opened(args.file, options, environment.environ, size_limit(options.max_size, environment.settings))
-    source = found.source if message is None else found.with_message(message, args.speaker)
+    chat = opened(args.file, options, environment.environ, size_limit(options.max_size, environment.settings))
+    source = chat.source if message is None else chat.with_message(message, args.speaker)
     conversation = prepare(
         args.file, options, environment, replace(chat_choices(args), looking=args.inspect), source=source
     )

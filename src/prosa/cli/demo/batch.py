@@ -66,12 +66,12 @@ def tour_batch(console: Console) -> int:
         _end(child)
         console.err(f"killed at call {KILLED_AT}\n\n{command}")
         model.victim = None
-        said = _end(_started(folder, *words))
-        found = _found(folder)
+        ending = _end(_started(folder, *words))
+        results = _found(folder)
         asked = f"the model was asked {model.asked} times, so {model.asked - ROWS} calls were under way"
-        console.err(f"{said}{len(found)} results; {asked}\n")
+        console.err(f"{ending}{len(results)} results; {asked}\n")
         show_page(console, _batch_in(folder), "batch.html")
-    return 0 if len(found) == ROWS else 1
+    return 0 if len(results) == ROWS else 1
 
 
 def tour_letters(console: Console) -> int:
@@ -92,13 +92,13 @@ def tour_letters(console: Console) -> int:
         child.kill()
         _end(child)
         console.err(f"killed after {len(rows) // 2} rows\n\n{command}")
-        said = _end(_started(folder, LETTER, "", "2"))
-        found = _found(folder)
+        ending = _end(_started(folder, LETTER, "", "2"))
+        results = _found(folder)
         batch = _batch_in(folder)
-    right = sum(result["output"] == wanted for result, wanted in zip(found, paid, strict=False))
-    console.err(f"{said}{len(found)} results, {right} of them right\n")
+    right = sum(result["output"] == wanted for result, wanted in zip(results, paid, strict=False))
+    console.err(f"{ending}{len(results)} results, {right} of them right\n")
     show_page(console, batch, "batch.html")
-    return 0 if len(found) == len(rows) else 1
+    return 0 if len(results) == len(rows) else 1
 
 
 def _write(folder: Path, rows: Sequence[Plain]) -> None:

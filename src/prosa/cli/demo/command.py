@@ -112,7 +112,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if without is None:
         tour_model(screen, progress=not args.no_progress)
     tour_corpus(screen)
-    program, given = (near(FOLDER / path, console) for path in (PROGRAM, INPUT))
+    program, input_path = (near(FOLDER / path, console) for path in (PROGRAM, INPUT))
     screen.err(PROGRAMS.format(program=program))
     with TemporaryDirectory() as name, chdir(FOLDER):
         show(screen, "check", PROGRAM.name)
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _played(screen, Path(name))
         screen.err(TESTED)
         _tested(screen)
-    screen.err(AFTER.format(program=program, input=given))
+    screen.err(AFTER.format(program=program, input=input_path))
     batch = tour_batch if without is not None else tour_letters
     status = tour_skill(screen) or batch(screen) or tour_site(screen)
     if not status:

@@ -77,7 +77,7 @@ def _started(command: Sequence[str], environ: Mapping[str, str], folder: Path) -
 
 def _address(child: subprocess.Popen[str], seconds: float) -> str:
     assert child.stderr is not None
-    heard = ""
+    output = ""
     limit = threading.Timer(seconds, child.kill)
     limit.daemon = True
     limit.start()
@@ -85,10 +85,10 @@ def _address(child: subprocess.Popen[str], seconds: float) -> str:
         for line in child.stderr:
             if match := READY.search(line):
                 return match[1]
-            heard = (heard + line)[-EXCUSE:]
+            output = (output + line)[-EXCUSE:]
     finally:
         limit.cancel()
-    raise NoServer(heard.strip())
+    raise NoServer(output.strip())
 
 
 def _drain(stream: IO[str]) -> None:

@@ -38,14 +38,14 @@ def runs_scripts(args: argparse.Namespace, console: Console) -> bool:
     from prosa.cli.argument_types import chosen_dialect
     from prosa.settings.environment import given_here
 
-    dialect, given = chosen_dialect(args.dialect), given_here(console.environ)
-    if dialect == "skill_md" and dialect_here(args.file, given) == dialect:
+    dialect, overrides = chosen_dialect(args.dialect), given_here(console.environ)
+    if dialect == "skill_md" and dialect_here(args.file, overrides) == dialect:
         dialect = None
     if dialect not in (None, "magi", "markdownlang"):
         raise WrongUse(f"--as {dialect}: nothing in it can be run here", hint="--as magi, --as markdownlang")
     if dialect is None and args.beside is not None:
         dialect = "magi"
-    if (dialect or dialect_here(args.file, given) or "markdownlang") == "magi":
+    if (dialect or dialect_here(args.file, overrides) or "markdownlang") == "magi":
         return True
     about = (*CHOOSING, "provider", "tools", "write", *(() if getattr(args, "record", None) else ("force",)))
     about_scripts = [name for name in about if getattr(args, name, None)]
@@ -94,8 +94,8 @@ def tools_from(args: argparse.Namespace) -> tuple[str, ...]:
     return names
 
 
-def _require_one(given: Mapping[str, bool]) -> None:
-    flags = [flag for flag, wanted in given.items() if wanted]
+def _require_one(selected: Mapping[str, bool]) -> None:
+    flags = [flag for flag, wanted in selected.items() if wanted]
     if len(flags) > 1:
         raise WrongUse(f"{flags[0]} and {flags[1]} choose differently: give one of them")
 
@@ -144,15 +144,15 @@ def loaded(args: argparse.Namespace, options: Options, environment: Environment,
 
     file = load_scripts(args.file, options, environment.settings, args.beside)
     choice = choice_from(args, file.scripts, console)
-    found = selection(file, choice, options, environment, context=args.context, tools=tools_from(args))
-    _require_provider(found.preparing)
-    return found
+    chosen = selection(file, choice, options, environment, context=args.context, tools=tools_from(args))
+    _require_provider(chosen.preparing)
+    return chosen
 
 
 def planning(args: argparse.Namespace, console: Console) -> Selection:
     """Return the same for `plan` and `render`: without a choice all scripts are shown."""
-    found = loaded(args, options_from(args, console.environ), environment_of(console, args.file), console)
-    return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
+    selection = loaded(args, options_from(args, console.environ), environment_of(console, args.file), console)
+    return selection if selection.choice.is_made else selection.narrowed(replace(selection.choice, every=True))
 
 
 def _require_provider(preparing: Preparing) -> None:

@@ -61,17 +61,17 @@ def given_input(
 def _request(program: Program, text: str | None, words: Sequence[str], console: Console, max_size: int) -> str:
     """Return the request of a skill: words, `request=…`, a text or JSON of `--input`, or with `-` that on standard
     input."""
-    given = " ".join(word.removeprefix(f"{REQUEST}=") for word in words)
+    request = " ".join(word.removeprefix(f"{REQUEST}=") for word in words)
     if text is None and tuple(words) == ("-",):
         text, words = "-", ()
     if text is not None:
         if words:
             raise WrongUse("--input and words both give a request: give one of them")
-        given = _request_in(named_content(text, console, max_size)[1])
-    if not given.strip():
+        request = _request_in(named_content(text, console, max_size)[1])
+    if not request.strip():
         hint = f"prosa run {program.file or 'SKILL.md'} 'what is to be done', or - for standard input"
         raise WrongUse(f"{program.name} needs a request", hint=hint)
-    return given
+    return request
 
 
 def _request_in(content: str) -> str:
@@ -82,8 +82,8 @@ def _request_in(content: str) -> str:
         value = parse_json(content)
     except JsonError:
         return content
-    found = value.get(REQUEST) if isinstance(value, dict) and set(value) == {REQUEST} else value
-    return found if isinstance(found, str) else content
+    request = value.get(REQUEST) if isinstance(value, dict) and set(value) == {REQUEST} else value
+    return request if isinstance(request, str) else content
 
 
 def parse_input(
@@ -156,8 +156,8 @@ def named_program(argv: list[str]) -> Path | None:
     is, or the first folder of a skill."""
     words = [item for item in argv if not item.startswith("-") and "=" not in item]
     markdown = (word for word in words if word.endswith(".md"))
-    found = next(markdown, None) or next((word for word in words if Path(word).is_file() or _is_skill(word)), None)
-    return Path(found) if found else None
+    program = next(markdown, None) or next((word for word in words if Path(word).is_file() or _is_skill(word)), None)
+    return Path(program) if program else None
 
 
 def _is_skill(word: str) -> bool:

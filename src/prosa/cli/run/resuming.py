@@ -37,15 +37,17 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
 
     run = unfinished_run(args.resume, journal_from(args), console.environ)
     if args.file is None or _is_input(args.file):
-        given = args.file is not None or bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+        has_input = (
+            args.file is not None or bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+        )
         if run.again is None and run.state == "done":
             message = f"run {run.id} is done, and only a summary of it is stored: there is nothing to resume"
             raise WrongUse(message, hint=f"its output: prosa runs {run.id}")
         begun = _begun(run.again, run.id, run.door, parser)
-        argv = [*(_without_inputs(parser, begun) if given else begun), *argv]
+        argv = [*(_without_inputs(parser, begun) if has_input else begun), *argv]
         args = parser.parse_anywhere(argv)
         args.call = tuple(_without(argv))
-        if given:
+        if has_input:
             return args
     elif getattr(args, "pairs", ()) or getattr(args, "input", None) is not None:
         return args
@@ -73,15 +75,15 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
     """Return the arguments of the call that began a run. Raises `WrongUse` where it was no call of this command."""
     import json
 
-    found = json.loads(again) if again else None
+    invocation = json.loads(again) if again else None
     command = parser.prog.rpartition(" ")[2]
-    if not isinstance(found, dict):
+    if not isinstance(invocation, dict):
         raise WrongUse(
             f"run {run} was not started by this command ({door})", hint=f"name its file: prosa {command} FILE"
         )
-    if found.get("command") not in (None, command):
-        raise WrongUse(f"run {run} was started by `prosa {found['command']}`")
-    folder, words = found.get("folder"), found.get("argv")
+    if invocation.get("command") not in (None, command):
+        raise WrongUse(f"run {run} was started by `prosa {invocation['command']}`")
+    folder, words = invocation.get("folder"), invocation.get("argv")
     if not isinstance(folder, str) or not isinstance(words, list):
         raise WrongUse(f"the stored data of run {run} is damaged", hint=f"name its file: prosa {command} FILE")
     if folder != str(Path.cwd()):

@@ -70,21 +70,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _run(
-    args: argparse.Namespace, found: Selection, console: Console, at: Watch, progress: Progress, failed: list[str]
+    args: argparse.Namespace, selection: Selection, console: Console, at: Watch, progress: Progress, failed: list[str]
 ) -> int:
-    if not found.choice.is_made:
+    if not selection.choice.is_made:
         failed.append("nothing was chosen")
-        return _plan_only(args, found, console)
-    require_sense(args, found)
-    require_trust(found, console)
-    require_named(found)
-    for text in found.passed_over():
+        return _plan_only(args, selection, console)
+    require_sense(args, selection)
+    require_trust(selection, console)
+    require_named(selection)
+    for text in selection.passed_over():
         at.notice(text)
-    if not found.chosen:
+    if not selection.chosen:
         at.say("nothing to run")
         return OK
-    ready, options, environment = found.made_ready(), found.preparing.options, found.preparing.environment
-    into = found.file.path if found.choice.writes else None
+    ready, options, environment = selection.made_ready(), selection.preparing.options, selection.preparing.environment
+    into = selection.file.path if selection.choice.writes else None
     delivery = Delivery(console, ready.order, args.form, args.output, into, at.status.clear, failed)
     listener = _live(args, ready.jobs, delivery, at, console)
     if any(job.row is None for job in ready.jobs):
@@ -101,11 +101,11 @@ def _run(
     return FAILED if failed else OK
 
 
-def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> int:
+def _plan_only(args: argparse.Namespace, selection: Selection, console: Console) -> int:
     """MA12: what would run, in which order and why, and how to choose."""
     if console.failures is None:
-        trusted = is_trusted(found.file.trusted_source, console.environ)
-        console.out(scripts_plan_text(planned(found, whole=False, trusted=trusted)))
+        trusted = is_trusted(selection.file.trusted_source, console.environ)
+        console.out(scripts_plan_text(planned(selection, whole=False, trusted=trusted)))
     return say(
         console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE, cause="wrong-use"
     )
@@ -134,19 +134,19 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
 # Refusals before any script runs: contradicting flags, no trust, unwritable results (X7, MA12).
 
 
-def require_sense(args: argparse.Namespace, found: Selection) -> None:
+def require_sense(args: argparse.Namespace, selection: Selection) -> None:
     """Refuse flags that contradict each other."""
     from prosa.cli.run.delivery import require_writable
 
-    if found.file.beside is not None and (found.choice.writes or found.choice.stale):
-        flag = "--stale" if found.choice.stale else "--write"
+    if selection.file.beside is not None and (selection.choice.writes or selection.choice.stale):
+        flag = "--stale" if selection.choice.stale else "--write"
         raise WrongUse(f"{flag} needs blocks in the document, and --scripts takes them from {args.beside}")
-    if found.choice.force and not found.choice.writes and args.record is None:
+    if selection.choice.force and not selection.choice.writes and args.record is None:
         raise WrongUse("--force is about results in the document: add --write or --stale")
-    if args.has_output and found.choice.writes:
+    if args.has_output and selection.choice.writes:
         raise WrongUse("--output and --write are two places for one result: give one of them")
     require_writable(args.output)
-    if found.choice.writes:
+    if selection.choice.writes:
         _require_document_writable(args)
 
 
@@ -160,26 +160,26 @@ def _require_document_writable(args: argparse.Namespace) -> None:
         )
 
 
-def require_trust(found: Selection, console: Console) -> None:
+def require_trust(selection: Selection, console: Console) -> None:
     """Require the user's trust (X7): a document's own request to run is only a wish."""
     from prosa.app.permission import require_trust as require
     from prosa.runtime.errors import NotTrusted
 
-    if not found.choice.auto:
+    if not selection.choice.auto:
         return
     try:
-        require(found.file.trusted_source, console.environ)
+        require(selection.file.trusted_source, console.environ)
     except NotTrusted as error:
         hint = f"{error.hint}\nor choose what runs: --script ID…, --all"
         raise NotTrusted(error.message, hint=hint) from None
 
 
-def require_named(found: Selection) -> None:
+def require_named(selection: Selection) -> None:
     """Refuse scripts that were named and do not run before any script runs."""
     from prosa.app.scripts.choose import ScriptNotRun
 
     try:
-        found.require_named()
+        selection.require_named()
     except ScriptNotRun as error:
         if error.kind == "environment":
             env = error.script.fields.text("runtime-env")

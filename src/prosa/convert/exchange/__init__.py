@@ -36,32 +36,32 @@ class Imported(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def chat_text(found: Imported) -> str:
+def chat_text(imported: Imported) -> str:
     """Return the chat. It ends with an empty message of the user if no message is left to answer."""
-    lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
+    lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in imported.settings.items()]
     blocks = ["\n".join(lines)] if lines else []
-    said = [message for message in found.messages if message.content.strip()]
-    blocks += [f"{heading(message.role, message.name)}\n\n{escaped(message.content)}" for message in said]
-    spoken = [message for message in said if not message.role.startswith("_")]
-    end = "" if spoken and spoken[-1] is said[-1] and spoken[-1].role == "user" else f"{heading('user')}\n\n"
+    messages = [message for message in imported.messages if message.content.strip()]
+    blocks += [f"{heading(message.role, message.name)}\n\n{escaped(message.content)}" for message in messages]
+    spoken = [message for message in messages if not message.role.startswith("_")]
+    end = "" if spoken and spoken[-1] is messages[-1] and spoken[-1].role == "user" else f"{heading('user')}\n\n"
     return "\n\n".join([*blocks, end]) if end else "\n\n".join(blocks) + "\n"
 
 
 def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
     """Return what of these values a chat has a well-known variable for, of the right type."""
-    found: dict[str, Value] = {}
+    settings: dict[str, Value] = {}
     for name, value in data.items():
         setting = setting_of(f"vars.{name}")
         if setting is not None and name not in ("tools", "stream", "provider") and wrong_type(setting, value) is None:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def named(messages: Iterable[NewMessage]) -> tuple[NewMessage, ...]:
     """Return the messages with names that a heading can carry; others are reduced, two names staying two."""
-    found = tuple(messages)
-    reduced = wire_names(message.name for message in found if message.name and not _NAME.fullmatch(message.name))
+    all_messages = tuple(messages)
+    reduced = wire_names(message.name for message in all_messages if message.name and not _NAME.fullmatch(message.name))
     return tuple(
         NewMessage(message.role, message.content, reduced.get(message.name or "", message.name or None))
-        for message in found
+        for message in all_messages
     )

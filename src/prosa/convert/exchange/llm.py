@@ -46,10 +46,10 @@ def rows_of(data: Value) -> Imported:
     notes: list[str] = []
     system = None
     for number, row in enumerate(rows, 1):
-        found, said = _messages(number, row, system)
-        messages += found
-        notes += said
-        system = next((message.content for message in reversed(found) if message.role == "system"), system)
+        new_messages, new_notes = _messages(number, row, system)
+        messages += new_messages
+        notes += new_notes
+        system = next((message.content for message in reversed(new_messages) if message.role == "system"), system)
     models = {row["model"] for row in rows if isinstance(row.get("model"), str)}
     settings = known_settings({"model": models.pop()}) if len(models) == 1 else {}
     return Imported(named(messages), settings, tuple(notes))
@@ -84,8 +84,8 @@ def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[S
     """Return the messages of a row."""
     own = row.get("messages")
     if isinstance(own, list):
-        found, notes = messages_of(own)
-        return found, [f"row {number}: {note}" for note in notes]
+        messages, notes = messages_of(own)
+        return messages, [f"row {number}: {note}" for note in notes]
     for name in _KEYS.values():
         if not isinstance(row.get(name), str | None):
             raise ExchangeProblem(f"row {number}: `{name}` is not a text")

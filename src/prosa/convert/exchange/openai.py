@@ -36,10 +36,10 @@ def read(text: str) -> Imported:
     """Return the conversation. Raises `ExchangeProblem`."""
     data = json_of(text)
     settings = known_settings(data) if isinstance(data, dict) else {}
-    found = data.get("messages") if isinstance(data, dict) else data
-    if not isinstance(found, list):
+    items = data.get("messages") if isinstance(data, dict) else data
+    if not isinstance(items, list):
         raise ExchangeProblem("expected a JSON list of messages, or an object with `messages`")
-    messages, notes = messages_of(found)
+    messages, notes = messages_of(items)
     return Imported(messages, settings, notes)
 
 
@@ -51,10 +51,10 @@ def json_of(text: str) -> Value:
         raise ExchangeProblem(f"not valid JSON: line {error.line}, column {error.column}: {error.message}") from None
 
 
-def messages_of(found: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
+def messages_of(items: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
     """Return the messages in a list, and what could not be kept. Raises `ExchangeProblem`."""
     reading = _Reading()
-    messages = [made for number, item in enumerate(found, 1) for made in reading.message(number, item)]
+    messages = [made for number, item in enumerate(items, 1) for made in reading.message(number, item)]
     return named(messages), tuple(reading.notes)
 
 
@@ -70,8 +70,8 @@ class _Reading(Struct):
             raise ExchangeProblem(f"message {number} is not an object with a role")
         if role not in _ROLES and role not in _HIDDEN:
             raise ExchangeProblem(f"message {number} has the role `{role[:64]}`; known are {', '.join(_ROLES)}, tool")
-        given = data.get("name")
-        name = given if isinstance(given, str) else None
+        value = data.get("name")
+        name = value if isinstance(value, str) else None
         text = self._text(number, data.get("content"))
         if role in _HIDDEN:
             self._note(number, f"is of the role {role}: kept as a hidden message, which is not sent")
@@ -110,6 +110,6 @@ class _Reading(Struct):
 
 
 def _picture(part: Mapping[str, Value]) -> str | None:
-    found = part.get("image_url")
-    url = found.get("url") if isinstance(found, dict) else found
+    image = part.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
     return url if isinstance(url, str) else None

@@ -50,32 +50,32 @@ class _Lost(Exception):
 def wanted(draft: Draft, log: Log, root: Mapping[str, Value], *, structured: bool) -> Wanted:
     """Return what a case expects. ``structured``: the output is data, not a text. ``root`` is the configuration, for
     references."""
-    found = Wanted()
+    expected = Wanted()
     if draft.options.get("transform") or draft.options.get("postprocess"):
         words = "the expectations were meant for the output after `transform`, which is not run: review them"
         log.add("manual", f"{draft.pointer}/options", words, "expect")
     for pointer, check in flat_assertions(draft.asserted, log, root):
         try:
             asserted = _asserted(pointer, check, draft)
-            _add(asserted, found, log, structured=structured)
+            _add(asserted, expected, log, structured=structured)
             log.kept += 1
         except _Lost as problem:
             log.add("lost", pointer, f"{_title(check)}: {problem}")
-            _example(check, found)
-    return found
+            _example(check, expected)
+    return expected
 
 
 def flat_assertions(
     asserted: Sequence[tuple[str, Value]], log: Log, root: Mapping[str, Value], *, inside: bool = False
 ) -> list[tuple[str, Mapping[str, Value]]]:
     """Return assertions without sets and references. ``inside`` a set there is no other."""
-    found: list[tuple[str, Mapping[str, Value]]] = []
+    assertions: list[tuple[str, Mapping[str, Value]]] = []
     for pointer, check in asserted:
         check = _referred(check, root)
         if not isinstance(check, dict):
             log.add("lost", pointer, f"`{shown(check)}` is not an assertion")
         elif check.get("type") != "assert-set":
-            found.append((pointer, check))
+            assertions.append((pointer, check))
         elif inside:
             log.add("lost", pointer, "a set inside a set has no counterpart")
         else:
@@ -83,8 +83,8 @@ def flat_assertions(
             if isinstance(threshold, int | float) and threshold < 1:
                 log.add("guessed", pointer, f"of this set all has to hold, not {threshold:g} of it")
             parts = [(f"{pointer}/assert/{at}", one) for at, one in enumerate(inner if isinstance(inner, list) else [])]
-            found += flat_assertions(parts, log, root, inside=True)
-    return found
+            assertions += flat_assertions(parts, log, root, inside=True)
+    return assertions
 
 
 def _referred(value: Value, root: Mapping[str, Value]) -> Value:
@@ -92,12 +92,12 @@ def _referred(value: Value, root: Mapping[str, Value]) -> Value:
     reference = value.get("$ref") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(reference, str) or not reference.startswith("#/"):
         return value
-    found: Value | Mapping[str, Value] = root
+    target: Value | Mapping[str, Value] = root
     for name in reference[2:].split("/"):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    if not isinstance(found, Mapping):
+        target = target.get(name) if isinstance(target, Mapping) else None
+    if not isinstance(target, Mapping):
         return value
-    return {**found, **{key: member for key, member in value.items() if key != "$ref"}}
+    return {**target, **{key: member for key, member in value.items() if key != "$ref"}}
 
 
 def _title(check: Mapping[str, Value]) -> str:
@@ -132,24 +132,24 @@ def _filled(value: Value, variables: Mapping[str, Value]) -> Value:
     return text
 
 
-def _add(asserted: _Asserted, found: Wanted, log: Log, *, structured: bool) -> None:
+def _add(asserted: _Asserted, expected: Wanted, log: Log, *, structured: bool) -> None:
     """Put an assertion where it belongs. Raises `_Lost`."""
     kind = asserted.kind
     if kind in _RUN:
-        _bound(asserted, found)
+        _bound(asserted, expected)
     elif kind in _GRADED:
-        _ask(asserted, found, log)
+        _ask(asserted, expected, log)
     elif kind == "python":
-        _python(asserted, found, log)
+        _python(asserted, expected, log)
     elif kind in _LOST:
         raise _Lost(_LOST[kind])
     elif kind in _CONDITIONS:
         asserted = _opened(asserted, log)
-        if asserted.negated or structured or not _word(asserted, found):
+        if asserted.negated or structured or not _word(asserted, expected):
             condition = _CONDITIONS[kind](asserted)
             text = f"{'not-' if asserted.negated else ''}{kind}"
             text += "" if asserted.value is None else f": {shown(asserted.value)}"
-            found.checks.append(f"if {'' if asserted.negated else 'not '}({condition}):\n    return {text!r}")
+            expected.checks.append(f"if {'' if asserted.negated else 'not '}({condition}):\n    return {text!r}")
     else:
         raise _Lost("promptfoo documents no such assertion, or Prosa has nothing like it")
 
@@ -169,9 +169,9 @@ def _opened(asserted: _Asserted, log: Log) -> _Asserted:
 # ---- words, where there is one ----
 
 
-def _word(asserted: _Asserted, found: Wanted) -> bool:
+def _word(asserted: _Asserted, expected: Wanted) -> bool:
     """Say an assertion in the words of a matcher, where they can; False if they cannot."""
-    kind, value, words = asserted.kind, asserted.value, found.words
+    kind, value, words = asserted.kind, asserted.value, expected.words
     if kind == "equals" and isinstance(value, str | int | float) and not isinstance(value, bool):
         return bool(words.setdefault("equals", str(value)) == str(value))
     if kind in ("contains", "contains-all"):
@@ -281,13 +281,13 @@ _CONDITIONS: Mapping[str, Callable[[_Asserted], str]] = {
 # ---- Python ----
 
 
-def _python(asserted: _Asserted, found: Wanted, log: Log) -> None:
+def _python(asserted: _Asserted, expected: Wanted, log: Log) -> None:
     code = asserted.value
     if not isinstance(code, str) or not code.strip():
         raise _Lost("it has no code")
     if file_of(code) is not None:
         raise _Lost("code in a file is not copied: put it into a block `python expect`")
-    number = len(found.checks)
+    number = len(expected.checks)
     body = code.strip("\n")
     try:
         if "\n" not in code.strip():
@@ -301,19 +301,19 @@ def _python(asserted: _Asserted, found: Wanted, log: Log) -> None:
     least = 0 if asserted.threshold is None else asserted.threshold
     log.add("manual", asserted.pointer, "a check in Python is kept: review what it reads of `context`", "python expect")
     sign = "" if asserted.negated else "not "
-    found.checks.append(
+    expected.checks.append(
         f"def asserted_{number}(output, context):\n{body}\n"
         f"if {sign}judged(asserted_{number}(text, {{'vars': input}}), {least}):\n"
         f"    return 'the check in Python number {number + 1}'"
     )
 
 
-def _example(check: Mapping[str, Value], found: Wanted) -> None:
+def _example(check: Mapping[str, Value], expected: Wanted) -> None:
     """Keep code that is not converted for people to read."""
     kind, value = str(check.get("type")), check.get("value")
     language = next((name for name in ("javascript", "python", "ruby") if kind.endswith(name)), None)
     if language and isinstance(value, str) and file_of(value) is None and value.strip():
-        found.examples.append((language, value))
+        expected.examples.append((language, value))
 
 
 def check_code(checks: Sequence[str]) -> str:
@@ -348,13 +348,13 @@ def judged(said, least):
 _RUN = ("cost", "latency")
 
 
-def _bound(asserted: _Asserted, found: Wanted) -> None:
+def _bound(asserted: _Asserted, expected: Wanted) -> None:
     most = asserted.threshold
     if most is None or most < 0:
         raise _Lost("it has no threshold")
     name, most = ("cost", most) if asserted.kind == "cost" else ("seconds", most / 1000)
     end = "min" if asserted.negated else "max"
-    bounds = found.run.setdefault(name, {})
+    bounds = expected.run.setdefault(name, {})
     bounds[end] = most if end not in bounds else (min if end == "max" else max)(bounds[end], most)
 
 
@@ -372,7 +372,7 @@ _GRADED: Mapping[str, tuple[bool, str]] = {
 """Assertions that a model grades: whether the question is theirs, and the question."""
 
 
-def _ask(asserted: _Asserted, found: Wanted, log: Log) -> None:
+def _ask(asserted: _Asserted, expected: Wanted, log: Log) -> None:
     own, form = _GRADED[asserted.kind]
     asserted = _opened(asserted, log) if not is_code(str(asserted.value)) else asserted
     if file_of(asserted.value) is not None:
@@ -385,7 +385,7 @@ def _ask(asserted: _Asserted, found: Wanted, log: Log) -> None:
         log.add("guessed", asserted.pointer, f"`{asserted.kind}` is a question for the grader", "grade")
     if asserted.threshold is not None:
         log.add("lost", f"{asserted.pointer}/threshold", "the grader says yes or no, and gives no score")
-    found.grade += [question for question in questions if question not in found.grade]
+    expected.grade += [question for question in questions if question not in expected.grade]
 
 
 _ELSEWHERE = "promptfoo asks a service of its own for it; ask the grader instead (`text grade`)"

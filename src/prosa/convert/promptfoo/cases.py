@@ -43,14 +43,14 @@ def drafts(config: Mapping[str, Value], log: Log) -> list[Draft]:
     """Return the tests of a configuration."""
     default = _test_of(config.get("defaultTest"), "/defaultTest", log) or {}
     named: dict[str, None] = {}
-    found: list[Draft] = []
+    cases: list[Draft] = []
     for pointer, test in _tests(config, log):
         for variables in _combined(_variables(test, default, pointer, log), test, default, pointer, log):
-            if len(found) == MAX_CASES:
+            if len(cases) == MAX_CASES:
                 log.add("lost", pointer, f"there are more than {MAX_CASES:,} cases; this and the next are left out")
-                return found
-            found.append(_draft(test, default, pointer, variables, named, log))
-    return found
+                return cases
+            cases.append(_draft(test, default, pointer, variables, named, log))
+    return cases
 
 
 def _draft(
@@ -153,11 +153,11 @@ def _in_file(value: Value, pointer: str, log: Log) -> Iterator[Mapping[str, Valu
         log.add("lost", pointer, f"the tests of `{path[:80]}` are elsewhere: nothing is fetched")
         return
     try:
-        found = _rows(path, log)
+        rows = _rows(path, log)
     except Unreadable as problem:
         log.add("lost", pointer, f"the tests of `{path[:80]}` are left out: {problem}")
         return
-    yield from found
+    yield from rows
 
 
 def _rows(path: str, log: Log) -> list[Mapping[str, Value]]:
@@ -171,9 +171,9 @@ def _rows(path: str, log: Log) -> list[Mapping[str, Value]]:
             raise Unreadable(f"it is not a table: {error}") from None
     if path.endswith(".jsonl"):
         return [row for row in map(_json, str(content_of(path, log)).splitlines()) if row]
-    found = content_of(path, log)
-    found = found if isinstance(found, list) else [found]
-    tests: list[Mapping[str, Value]] = [test for test in found if isinstance(test, dict)]
+    content = content_of(path, log)
+    content = content if isinstance(content, list) else [content]
+    tests: list[Mapping[str, Value]] = [test for test in content if isinstance(test, dict)]
     if not tests:
         raise Unreadable("it holds no list of tests")
     return tests
@@ -227,8 +227,11 @@ def shorthand(text: str) -> Value:
         )
     kind, value = match["type"], match["value"]
     several = kind.removeprefix("not-").removeprefix("i") in ("contains-any", "contains-all")
-    found: dict[str, Value] = {"type": kind, "value": [cell.strip() for cell in _cells(value)] if several else value}
-    return found | ({"threshold": float(match["threshold"])} if match["threshold"] else {})
+    assertion: dict[str, Value] = {
+        "type": kind,
+        "value": [cell.strip() for cell in _cells(value)] if several else value,
+    }
+    return assertion | ({"threshold": float(match["threshold"])} if match["threshold"] else {})
 
 
 def _cells(row: str) -> list[str]:
@@ -247,10 +250,10 @@ def _scenarios(value: Value, log: Log) -> Iterator[tuple[str, Mapping[str, Value
             log.add("lost", pointer, "this scenario stands in a file; put it here to convert it")
             continue
         tests = list(_listed(scenario.get("tests"), f"{pointer}/tests", log)) or [(pointer, {})]
-        for where, given in _listed(scenario.get("config"), f"{pointer}/config", log):
+        for where, config in _listed(scenario.get("config"), f"{pointer}/config", log):
             for place, test in tests:
-                joined = {**given, **test, "vars": {**_mapping(given.get("vars")), **_mapping(test.get("vars"))}}
-                joined["assert"] = [*_list(test.get("assert")), *_list(given.get("assert"))]
+                joined = {**config, **test, "vars": {**_mapping(config.get("vars")), **_mapping(test.get("vars"))}}
+                joined["assert"] = [*_list(test.get("assert")), *_list(config.get("assert"))]
                 yield place if test else where, joined
 
 
@@ -260,11 +263,11 @@ def _test_of(value: Value, pointer: str, log: Log) -> Mapping[str, Value] | None
     if path is None:
         return value if isinstance(value, dict) else None
     try:
-        found = content_of(path, log)
+        content = content_of(path, log)
     except Unreadable as problem:
         log.add("lost", pointer, f"`{path[:80]}` is left out: {problem}")
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 # ---- variables ----
@@ -274,7 +277,7 @@ def _variables(
     test: Mapping[str, Value], default: Mapping[str, Value], pointer: str, log: Log
 ) -> dict[str, tuple[str, Value]]:
     """Return the variables of a test with their places, those in files read."""
-    found: dict[str, tuple[str, Value]] = {}
+    variables: dict[str, tuple[str, Value]] = {}
     for place, one in (("/defaultTest", default), (pointer, test)):
         value = one.get("vars")
         path = file_of(value) or (value if isinstance(value, str) else None)
@@ -284,8 +287,8 @@ def _variables(
             inner = file_of(variable)
             variable = variable if inner is None else _read(inner, f"{place}/vars/{name}", log)
             if variable is not None:
-                found[str(name)] = (f"{place}/vars/{name}", variable)
-    return found
+                variables[str(name)] = (f"{place}/vars/{name}", variable)
+    return variables
 
 
 def _read(path: str, pointer: str, log: Log) -> Value:
@@ -327,7 +330,7 @@ def _is_tried(values: list[Value]) -> bool:
 
 def _filled(values: dict[str, Value], variables: Mapping[str, tuple[str, Value]], log: Log) -> dict[str, Value]:
     """Return variables in which others are put in by name."""
-    found: dict[str, Value] = {}
+    texts: dict[str, Value] = {}
     for name, value in values.items():
         text = (
             filled(value, {key: value for key, value in values.items() if key != name})
@@ -338,8 +341,8 @@ def _filled(values: dict[str, Value], variables: Mapping[str, tuple[str, Value]]
             log.add(
                 "guessed", variables[name][0], f"the value of `{name[:60]}` looks like a template and stays as it is"
             )
-        found[name] = text if isinstance(value, str) and text is not None else value
-    return found
+        texts[name] = text if isinstance(value, str) and text is not None else value
+    return texts
 
 
 def _mapping(value: Value) -> Mapping[str, Value]:

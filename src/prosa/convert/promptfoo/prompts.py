@@ -36,18 +36,18 @@ class Prompt(Struct, frozen=True):
 
 def prompts_of(config: Mapping[str, Value], log: Log) -> list[Prompt]:
     """Return the prompts of a configuration; where it has none, the one of promptfoo: `{{prompt}}`."""
-    given = config.get("prompts")
-    if given is None:
+    prompts = config.get("prompts")
+    if prompts is None:
         return [Prompt("", "", "{{ .prompt }}\n")]
-    listed = given if isinstance(given, list) else [given]
-    found = [
+    listed = prompts if isinstance(prompts, list) else [prompts]
+    read = [
         prompt
         for at, one in enumerate(listed)
-        for prompt in _prompts(one, f"/prompts/{at}" if isinstance(given, list) else "/prompts", log)
+        for prompt in _prompts(one, f"/prompts/{at}" if isinstance(prompts, list) else "/prompts", log)
     ]
-    if len(found) > MAX_PROMPTS:
+    if len(read) > MAX_PROMPTS:
         log.add("lost", "/prompts", f"there are more than {MAX_PROMPTS} prompts; the others are left out")
-    return found[:MAX_PROMPTS]
+    return read[:MAX_PROMPTS]
 
 
 def _prompts(value: Value, pointer: str, log: Log) -> Iterator[Prompt]:
@@ -88,10 +88,10 @@ def _in_file(path: str, log: Log) -> list[str]:
         raise Unreadable("a table of prompts; name each in `prompts`")
     if path.endswith((".json", ".yaml", ".yml")):
         return [log.open(path)]  # a template, which need not be JSON before it is filled in
-    found = str(content_of(path, log))
+    content = str(content_of(path, log))
     if path.endswith(".md"):
-        return [found]
-    return [part.strip("\n") for part in regex(r"(?m)^---[ \t]*$").split(found) if part.strip()]
+        return [content]
+    return [part.strip("\n") for part in regex(r"(?m)^---[ \t]*$").split(content) if part.strip()]
 
 
 def _prompt(text: str, label: str, pointer: str, log: Log) -> Prompt:
@@ -103,8 +103,8 @@ def _prompt(text: str, label: str, pointer: str, log: Log) -> Prompt:
         log.add("guessed", pointer, "the messages are the text of one prompt", "the body")
     if len(messages) == 1:
         return Prompt(pointer, label, _template(messages[0].text, pointer, log))
-    said = tuple(Said(_template(message.text, pointer, log), message.role) for message in messages)
-    return Prompt(pointer, label, guarded(chat_body(said)))
+    turns = tuple(Said(_template(message.text, pointer, log), message.role) for message in messages)
+    return Prompt(pointer, label, guarded(chat_body(turns)))
 
 
 def _template(text: str, pointer: str, log: Log) -> str:

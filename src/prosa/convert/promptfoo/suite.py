@@ -128,11 +128,15 @@ def _say_models(value: Value, pointer: str, log: Log) -> None:
     names: dict[str, None] = {}
     for at, model in enumerate(value if isinstance(value, list) else [value]):
         place = f"{pointer}/{at}" if isinstance(value, list) else pointer
-        given, settings = _model(model)
-        if given is None or file_of(given) or given.startswith(("python:", "exec:", "http", "webhook", "package:")):
-            log.add("lost", place, f"`{shown(given)}` is a provider of your own, which is not run")
+        provider, settings = _model(model)
+        if (
+            provider is None
+            or file_of(provider)
+            or provider.startswith(("python:", "exec:", "http", "webhook", "package:"))
+        ):
+            log.add("lost", place, f"`{shown(provider)}` is a provider of your own, which is not run")
             continue
-        names[regex(r"\A[\w-]+:(?:(?:chat|completion|messages|responses|embedding):)?").sub("", given)] = None
+        names[regex(r"\A[\w-]+:(?:(?:chat|completion|messages|responses|embedding):)?").sub("", provider)] = None
         if settings:
             listed = ", ".join(f"`{name}`" for name in settings)
             log.add("lost", f"{place}/config", f"settings of the provider: {listed}; see `models` in your settings")
@@ -157,15 +161,15 @@ def _model(value: Value) -> tuple[str | None, Sequence[str]]:
 
 def _output(cases: Sequence[Draft], config: Mapping[str, Value], log: Log) -> dict[str, Value] | None:
     """Return the schema that every case asks of the answer, if it is one and the same; otherwise the answer is text."""
-    found: list[dict[str, Value] | None] = []
+    wanted_schemas: list[dict[str, Value] | None] = []
     for case in cases:
         quiet = Log(log.source, log.node, log.open)
         asserted = flat_assertions(case.asserted, quiet, config)
         schemas = [check.get("value") for _, check in asserted if check.get("type") in ("is-json", "contains-json")]
         schema = schemas[0] if len(schemas) == 1 else None
-        found.append(schema if isinstance(schema, dict) else None)
-    first = found[0]
-    if first is None or any(other != first for other in found) or not _is_schema(first):
+        wanted_schemas.append(schema if isinstance(schema, dict) else None)
+    first = wanted_schemas[0]
+    if first is None or any(other != first for other in wanted_schemas) or not _is_schema(first):
         return None
     log.add("guessed", cases[0].pointer, "the schema that every case asks for is the output of the program", "/output")
     return first

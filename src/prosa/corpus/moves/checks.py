@@ -134,11 +134,11 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
         message = f"{old.path} would not read back with the same references: {_difference(old, new)}"
         raise MoveRefused(message, "choose another name")
     for was, now in pairs:
-        earlier, found = before.resolve(old, was), after.resolve(new, now)
+        earlier, target = before.resolve(old, was), after.resolve(new, now)
         if earlier.to is None and _as_lost(old, was, new, now, move):
-            if not same(earlier, found, move):
-                yield gained(new.path, now, earlier, found)
-        elif earlier.to is None or found.to != move.path_after(earlier.to):
+            if not same(earlier, target, move):
+                yield gained(new.path, now, earlier, target)
+        elif earlier.to is None or target.to != move.path_after(earlier.to):
             raise MoveRefused(
                 f"{old.path}:{was.line}: the reference `{was.target}` cannot be written so that it leads to the same "
                 "document after the move",

@@ -71,8 +71,8 @@ def heading_name(reading: DialectReading[object], section: Section) -> Span | No
     lines, one that a template fills in, the heading of a message."""
     span = section.heading.content
     text = span.of(reading.front.source.text)
-    if (found := _ATTRIBUTES.search(text)) is not None and found.start() > 0:
-        text = text[: found.start()]
+    if (match := _ATTRIBUTES.search(text)) is not None and match.start() > 0:
+        text = text[: match.start()]
     message = reading.name == "prapti" and _MESSAGE.match(text) is not None
     if not text.strip() or "\n" in text or "\r" in text or "{{" in text or message:
         return None
@@ -87,10 +87,10 @@ def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, 
     titles = _title(reading), _title(again)
     moved = Move(move.path, move.path, title=titles if titles[0] != titles[1] else ("", ""))
     expected = before.with_records({move.path: record_of(again, move.path)})
-    found = effects(moved, before, expected, touched(before, expected, moved.paths))
-    found.refuse()
+    consequences = effects(moved, before, expected, touched(before, expected, moved.paths))
+    consequences.refuse()
     changes: dict[str, Change] = {}
-    for path in sorted({move.path, *found.referring, *_referring(move.path, before, store)}):
+    for path in sorted({move.path, *consequences.referring, *_referring(move.path, before, store)}):
         one = reading if path == move.path else store.reading(path)
         edits = dict(_edits(path, one, moved, renamed, before, expected))
         if path == move.path:
@@ -99,7 +99,7 @@ def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, 
         changes[path] = Change(path, path, one.front.source, text, tuple(Edit(*pair) for pair in sorted(edits.items())))
     after = {path: store.reread(path, change.after) for path, change in changes.items()}
     _check(moved, before, renamed, {path: store.reading(path) for path in changes}, after)
-    return {path: change for path, change in changes.items() if change.after != change.before.text}, found.notes
+    return {path: change for path, change in changes.items() if change.after != change.before.text}, consequences.notes
 
 
 def _renamed(
@@ -180,12 +180,12 @@ def _refragmented(place: Mention, text: str, renamed: _Renamed, record: Record) 
     if place.form == "wikilink":
         parts = [part.strip() for part in fragment.split("#")]
         made = "#".join(_bare(renamed.named(part) or part) for part in parts)
-        found = _WIKILINK.match(text)
+        match = _WIKILINK.match(text)
         if made == "#".join(parts):
             return text
-        if found is None:
+        if match is None:
             raise unwritable(place, record)
-        return f"{found[1]}{made}{found[3]}"
+        return f"{match[1]}{made}{match[3]}"
     name = renamed.named(fragment)
     at = _FRAGMENT.search(text) if name is not None and place.form in ("href", "edge") else None
     if name is None or at is None:

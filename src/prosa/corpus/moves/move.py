@@ -53,8 +53,8 @@ class Move(Struct, frozen=True, dict=True):
 
     def file_after(self, path: str) -> str:
         """Return where a file is after the move, be it a document or not; a slash at the end of a folder stays."""
-        if (found := self.paths.get(path)) is not None:
-            return found
+        if (path_after := self.paths.get(path)) is not None:
+            return path_after
         for old, new in self.files:
             if path == old or path.startswith(f"{old}/"):
                 return new + path[len(old) :]

@@ -56,14 +56,14 @@ class Mention(Struct, frozen=True):
 def places_of(reading: DialectReading[object], record: Record) -> tuple[Mention, ...]:
     """Return the places of a document, in the order of the text."""
     scalars = _scalars(reading)
-    found = [
+    mentions = [
         *_destinations(reading),
         *_attributes(reading),
         *(place for reference in record.references if (place := _of_reference(reference, reading, scalars))),
         *_attachments(reading),
         *_images(reading, scalars),
     ]
-    return tuple(sorted(found, key=lambda place: (place.span.start, place.span.end)))
+    return tuple(sorted(mentions, key=lambda place: (place.span.start, place.span.end)))
 
 
 def _destinations(reading: DialectReading[object]) -> Iterator[Mention]:
@@ -100,10 +100,10 @@ def _attributes(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield `href` and `src` in HTML."""
     source = reading.front.source
     for piece in reading.document.html:
-        for found in _ATTRIBUTE.finditer(source.slice(piece.span)) if not piece.comment else ():
-            group = 1 if found[1] is not None else 2
-            span = Span(*found.span(group)).shift(piece.span.start)
-            text = html.unescape(found[group])
+        for match in _ATTRIBUTE.finditer(source.slice(piece.span)) if not piece.comment else ():
+            group = 1 if match[1] is not None else 2
+            span = Span(*match.span(group)).shift(piece.span.start)
+            text = html.unescape(match[group])
             reference = _local(text, span, source) if _TEMPLATE not in text else None
             if reference is not None:
                 yield Mention(reference, span, "html", "href", text)
@@ -211,14 +211,14 @@ def _json_text(written: str) -> str | None:
 
 def _scalars(reading: DialectReading[object]) -> dict[int, Scalar]:
     """Return every scalar of the front matter by its start."""
-    found: dict[int, Scalar] = {}
+    scalars: dict[int, Scalar] = {}
     waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
     while waiting:
         node = waiting.pop()
         if isinstance(node, Scalar):
-            found[node.span.start] = node
+            scalars[node.span.start] = node
         elif isinstance(node, Mapping):
             waiting += [entry.value for entry in node]
         else:
             waiting += node.items
-    return found
+    return scalars

@@ -69,14 +69,14 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
     expected = before.with_records({path: _expected(before.outline(path), move) for path in move.paths})
     draft = Draft(move, store, before, expected)
     known = touched(before, expected, move.paths)
-    found = effects(move, before, expected, known, found=draft.attempt)
-    found.refuse()
-    draft.add_all({*found.referring, *_mentioning(move, store), *move.paths})
+    consequences = effects(move, before, expected, known, found=draft.attempt)
+    consequences.refuse()
+    draft.add_all({*consequences.referring, *_mentioning(move, store), *move.paths})
     draft.keep_attachments()
     after = before.with_records(draft.records)
     own = tuple(check_result(move, before, after, draft.readings))
-    found = _rest(move, before, after, known, draft.records, found)
-    notes = tuple(dict.fromkeys((*found.notes, *own, *notes_of(move, before, after))))
+    consequences = _rest(move, before, after, known, draft.records, consequences)
+    notes = tuple(dict.fromkeys((*consequences.notes, *own, *notes_of(move, before, after))))
     return {path: draft.changes[path] for path in sorted(draft.changes)}, notes
 
 
@@ -105,13 +105,13 @@ def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[
     the sites changed."""
     if before.sites != after.sites:
         return None
-    found: set[Key] = set()
+    keys: set[Key] = set()
     for path, new_path in paths.items():
         old, new = before.keys(path), after.keys(new_path)
-        found |= old ^ new
+        keys |= old ^ new
         if path != new_path:  # folders decide between documents of one name
-            found |= {key for key in old | new if key.space not in ("path", "site", "url")}
-    return frozenset(found)
+            keys |= {key for key in old | new if key.space not in ("path", "site", "url")}
+    return frozenset(keys)
 
 
 def _rest(
@@ -120,13 +120,13 @@ def _rest(
     after: World,
     known: frozenset[Key] | None,
     records: Mapping[str, Record],
-    found: Effects,
+    consequences: Effects,
 ) -> Effects:
     """Return the effects again, where the new texts are known by other names than was expected: a link in a title
     changed. ``known`` are the keys that were touched then."""
     changed = touched(before, after, {path: record.path for path, record in records.items()})
     if known is None or (changed is not None and changed <= known):
-        return found
+        return consequences
     again = effects(move, before, after, changed, leave_out=frozenset(records))
     again.refuse()
     return again
@@ -154,12 +154,12 @@ def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[st
     begins = (_BEGINS_WIDELY if wikilinks else _BEGINS).search
 
     def mentioned(text: str) -> bool:
-        found = named(text)
-        while found is not None:  # names are rarer than destinations
-            start = found.start()
+        match = named(text)
+        while match is not None:  # names are rarer than destinations
+            start = match.start()
             if begins(text, max(0, start - _REACH - _LONGEST), start) is not None:
                 return True
-            found = named(text, start + 1)
+            match = named(text, start + 1)
         return False
 
     return mentioned

@@ -41,14 +41,14 @@ def rewritten(reading: DialectReading[object], path: str, move: Move, before: Wo
 
 
 def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict[Span, str]:
-    found: dict[Span, str] = {}
+    replacements: dict[Span, str] = {}
     for definition in record.definitions:
         span = Span(definition.start, definition.end)
         if definition.kind == "id" and definition.name == move.old_id:
             written = write("yaml", span.of(reading.front.source.text), move.new_id)
             if written is not None:
-                found[span] = written
-    return found
+                replacements[span] = written
+    return replacements
 
 
 def text_for(place: Mention, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:

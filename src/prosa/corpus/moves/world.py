@@ -70,16 +70,16 @@ class World(Struct, frozen=True, dict=True):
         all. With a ``dialect`` only its documents, and none of those at the paths ``besides``. In memory, examining all
         of them costs no more."""
         del keys
-        found = (record for record in self.records.values() if dialect in (None, record.dialect))
-        return (record for record in found if record.path not in besides)
+        records = (record for record in self.records.values() if dialect in (None, record.dialect))
+        return (record for record in records if record.path not in besides)
 
     def resolve(self, record: Record, reference: Reference) -> LocatedTarget:
         """Return where a reference of ``record`` leads."""
         asked = record.path, record.dialect, reference
-        found = self._resolved.get(asked)
-        if found is None:
-            found = self._resolved[asked] = self._resolve(record, reference)
-        return found
+        target = self._resolved.get(asked)
+        if target is None:
+            target = self._resolved[asked] = self._resolve(record, reference)
+        return target
 
     @cached_property
     def _resolved(self) -> dict[tuple[str, DialectName, Reference], LocatedTarget]:
@@ -87,9 +87,11 @@ class World(Struct, frozen=True, dict=True):
 
     def _resolve(self, record: Record, reference: Reference) -> LocatedTarget:
         for number, tier in enumerate(self._tiers(record, reference)):
-            found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
-            if found.targets:
-                return LocatedTarget(found.state, tuple(target.path for target in found.targets), found.exact, number)
+            resolution: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
+            if resolution.targets:
+                return LocatedTarget(
+                    resolution.state, tuple(target.path for target in resolution.targets), resolution.exact, number
+                )
         return LocatedTarget(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
 
     def keys(self, path: str) -> frozenset[Key]:
@@ -108,10 +110,10 @@ class World(Struct, frozen=True, dict=True):
     def _tiers(self, record: Record, reference: Reference) -> tuple[Tier, ...]:
         """Return where to look up a reference, which path and dialect of its record and the sites decide."""
         asked = record.path, record.dialect, reference
-        found = self._looked_up.get(asked)
-        if found is None:
-            found = self._looked_up[asked] = tiers_of(record, reference, self.sites)
-        return found
+        tiers = self._looked_up.get(asked)
+        if tiers is None:
+            tiers = self._looked_up[asked] = tiers_of(record, reference, self.sites)
+        return tiers
 
     @cached_property
     def _looked_up(self) -> dict[tuple[str, DialectName, Reference], tuple[Tier, ...]]:
@@ -179,8 +181,8 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
 
     def outline(self, path: str) -> Record:
         """Return what others name a document by, which takes no reading of it."""
-        found = None if path in self.changed else self.known.outline(path)
-        return found if found is not None else self.records[path]
+        outlined = None if path in self.changed else self.known.outline(path)
+        return outlined if outlined is not None else self.records[path]
 
     def with_records(self, changed: Mapping[str, Record]) -> World:
         """Return a copy with other records at some paths. If the sites change, every key may, and all records
@@ -203,8 +205,8 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         ]
         if keys is None:
             others = (record for record in self._others(self.changed) if dialect in (None, record.dialect))
-            found = [record for record in others if record.path not in besides]
-            return sorted((*found, *changed), key=lambda record: record.path)
+            records = [record for record in others if record.path not in besides]
+            return sorted((*records, *changed), key=lambda record: record.path)
         if not self.changed:
             return self.known.asking(keys, dialect, besides=besides)
         rest = self.known.asking(keys, dialect, besides={*besides, *self.changed})
@@ -235,9 +237,9 @@ class _KnownNames(Struct, frozen=True):
 
     def find(self, key: Key) -> Sequence[Record]:
         """Return the documents that answer to a key."""
-        found = [record for record in self.known.called(key) if record.path not in self.changed]
+        records = [record for record in self.known.called(key) if record.path not in self.changed]
         own = self.own.find(key)
-        return sorted((*found, *own), key=lambda record: record.path) if own else found
+        return sorted((*records, *own), key=lambda record: record.path) if own else records
 
 
 class _Records(Mapping[str, Record]):

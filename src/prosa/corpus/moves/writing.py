@@ -148,8 +148,8 @@ def _stem(form: Form, text: str, name: str) -> str | None:
         return None
     if form == "stem":  # where a path would be read, brackets say that it is none
         return f"[[{name}]]" if "/" in name else name
-    found = _WIKILINK.fullmatch(text)
-    return f"{found[1]}{name}{found[3]}" if found else None
+    match = _WIKILINK.fullmatch(text)
+    return f"{match[1]}{name}{match[3]}" if match else None
 
 
 def _cut(text: str, *, bare: bool) -> tuple[str, str]:

@@ -120,12 +120,12 @@ def _compare(compare: Compare) -> list[Condition]:
 
 def _merged(options: list[Condition]) -> list[Condition]:
     """Equalities of texts and of numbers as one list each: `in` with many values stays one lookup."""
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for sql in (_SAME_TEXT, _SAME_NUMBER):
         values = tuple(option.parameters[0] for option in options if option.sql == sql)
         if values:
-            found.append(Condition(f"{sql.split()[0]} IN ({', '.join('?' * len(values))})", values))
-    return [*found, *(option for option in options if option.sql not in (_SAME_TEXT, _SAME_NUMBER))]
+            conditions.append(Condition(f"{sql.split()[0]} IN ({', '.join('?' * len(values))})", values))
+    return [*conditions, *(option for option in options if option.sql not in (_SAME_TEXT, _SAME_NUMBER))]
 
 
 def _options(operator: Operator, value: Constant) -> list[Condition]:

@@ -41,8 +41,8 @@ def _met(expression: Expression, rows: dict[str, list[_Row]]) -> bool:
         return every(_met(operand, rows) for operand in expression.operands)
     if isinstance(expression, Has):
         name, below = expression.field.name, f"{expression.field.name}."
-        found = (row for key, some in rows.items() if key == name or key.startswith(below) for row in some)
-        return any(kind in ("text", "number", "boolean") for kind, _, _ in found)
+        values = (row for key, some in rows.items() if key == name or key.startswith(below) for row in some)
+        return any(kind in ("text", "number", "boolean") for kind, _, _ in values)
     return _compares(expression, rows.get(expression.field.name, ()))
 
 

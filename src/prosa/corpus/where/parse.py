@@ -29,13 +29,13 @@ class WhereError(ProsaError):
     """``column`` counts characters of ``text`` from 1. ``found`` and ``expected`` are words for people; ``field`` is
     the name in front of the place, if one was read."""
 
-    def __init__(self, text: str, offset: int, found: str, expected: str, *, field: str = "") -> None:
+    def __init__(self, text: str, offset: int, actual: str, expected: str, *, field: str = "") -> None:
         self.text = text
         self.column = offset + 1
-        self.found = found
+        self.found = actual
         self.expected = expected
         self.field = field
-        super().__init__(f"column {self.column}: found {found}, expected {expected}")
+        super().__init__(f"column {self.column}: found {actual}, expected {expected}")
 
     @property
     def excerpt(self) -> str:
@@ -242,10 +242,10 @@ def parse_where(text: str, *, bare: bool = False) -> Expression:
     """Return the tree of a condition. ``bare`` lets a field stand alone, and mean that it is true. Raises `WhereError`,
     also for an empty text."""
     cursor = _Cursor(text, bare=bare)
-    found = _expression(cursor)
+    expression = _expression(cursor)
     if cursor.peek().kind != "end":
         raise cursor.error("and, or, or the end")
-    return found
+    return expression
 
 
 class _Cursor:
@@ -311,9 +311,9 @@ def _negation(cursor: _Cursor) -> Expression:
     cursor.depth += 1
     if cursor.depth > MAX_DEPTH:
         raise cursor.error(f"at most {MAX_DEPTH} parentheses and `not` within each other")
-    found = _primary(cursor)
+    expression = _primary(cursor)
     cursor.depth -= 1
-    return found
+    return expression
 
 
 def _primary(cursor: _Cursor) -> Expression:
@@ -321,11 +321,11 @@ def _primary(cursor: _Cursor) -> Expression:
         return Not(_negation(cursor))
     if cursor.peek().kind == "(":
         cursor.next()
-        found = _expression(cursor)
+        expression = _expression(cursor)
         if cursor.peek().kind != ")":
             raise cursor.error("and, or, or `)`")
         cursor.next()
-        return found
+        return expression
     cursor.conditions += 1
     if cursor.conditions > MAX_CONDITIONS:
         raise cursor.error(f"at most {MAX_CONDITIONS} comparisons")

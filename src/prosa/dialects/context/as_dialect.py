@@ -54,7 +54,7 @@ def facts(model: ContextModel) -> ContextFacts:
 def corpus_facts(model: ContextModel) -> Mapping[str, object]:
     """Return what rules compare with the files of the project."""
     name = model.fields.entry("name") if model.fields is not None and not model.path.endswith(".json") else None
-    found: CorpusFacts = {
+    all_facts: CorpusFacts = {
         "name": (name.value.span.of(model.document.source.text).strip("'\""), *_place(name.value.span))
         if name
         else None,
@@ -66,7 +66,7 @@ def corpus_facts(model: ContextModel) -> Mapping[str, object]:
         "commands": [(command.tool, command.name, *_place(command.span)) for command in model.commands],
         "figures": [_figured(figure) for figure in model.figures],
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in all_facts.items() if value}
 
 
 def _place(span: Span) -> tuple[int, int]:

@@ -37,8 +37,8 @@ def read_manifest(front: FrontReading, model: ContextModel) -> tuple[ContextMode
     start = min(top.span.start, len(front.source.text))
     anchor = Span(start, min(start + 1, len(front.source.text)))
     if not isinstance(top, Mapping):
-        found = Problem("wrong-type", "the file must hold a mapping", anchor)
-        return model, (*reading.problems, found)
+        mistake = Problem("wrong-type", "the file must hold a mapping", anchor)
+        return model, (*reading.problems, mistake)
     model = replace(model, fields=top, paths=tuple(_paths(model, top)), tools=tuple(_permitted(model, top)))
     return model, (*reading.problems, *islice(_problems(model, top, anchor), MAX_PROBLEMS))
 
@@ -102,13 +102,13 @@ def _entries(top: Mapping) -> Iterator[Problem]:
 def _servers(model: ContextModel, top: Mapping) -> Iterator[Problem]:
     vscode = model.path.endswith(".vscode/mcp.json")
     key, other = ("servers", "mcpServers") if vscode else ("mcpServers", "servers")
-    found = top.entry(key)
+    server_entry = top.entry(key)
     misplaced = top.entry(other)
-    if found is None and misplaced is not None and "servers" in model.kinds:
+    if server_entry is None and misplaced is not None and "servers" in model.kinds:
         host = model.uses[0].host.title
         message = f"{host} reads the servers in `{key}`, not in `{other}`"
         yield Problem("unstartable-server", message, misplaced.key.span)
-    servers = found.value if found is not None else None
+    servers = server_entry.value if server_entry is not None else None
     for entry in servers if isinstance(servers, Mapping) else ():
         if not isinstance(entry.value, Mapping):
             yield Problem("wrong-type", f"the server `{shown(entry.key.text)}` must be a mapping", entry.value.span)

@@ -31,8 +31,8 @@ def imports_in(document: Document) -> tuple[Import, ...]:
     start, end = document.body.start, document.body.end
     if "@" not in text:
         return ()
-    found = (_import(match[1], match.start(1)) for match in _IMPORT.finditer(text, start, end))
-    clear = (mention for mention in found if mention is not None and not document.in_code(mention.span.start))
+    imports = (_import(match[1], match.start(1)) for match in _IMPORT.finditer(text, start, end))
+    clear = (mention for mention in imports if mention is not None and not document.in_code(mention.span.start))
     return tuple(islice(clear, MAX_MENTIONS))
 
 

@@ -68,11 +68,11 @@ def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
     owner = Owner(_title(model), front.anchor, unknown=Severity.INFO, complete=front.complete)
     is_template = PurePath(model.path).name.startswith("_")
     for problem in read_fields(front.fields, table, owner)[1]:
-        found = _meant(problem, front, table)
-        severity = found.severity if strict is None else Severity.ERROR
-        if strict is None and found.rule != "unknown-field":
+        adjusted = _meant(problem, front, table)
+        severity = adjusted.severity if strict is None else Severity.ERROR
+        if strict is None and adjusted.rule != "unknown-field":
             severity = Severity.WARNING
-        yield replace(found, severity=Severity.INFO if is_template else severity)
+        yield replace(adjusted, severity=Severity.INFO if is_template else severity)
 
 
 def _title(model: ContextModel) -> str:

@@ -90,9 +90,9 @@ def _states(model: MagiModel) -> list[tuple[Region, str]]:
     """Return all regions in order, each with its state: fresh, stale, edited, or orphan where no script goes with
     it."""
     owners = owners_of(model)
-    found = [(status.region, str(status.state)) for _, status in statuses(model, owners)]
-    found += [(region, "orphan") for region in (*owners.orphans, *owners.spare)]
-    return sorted(found, key=lambda pair: pair[0].span)
+    states = [(status.region, str(status.state)) for _, status in statuses(model, owners)]
+    states += [(region, "orphan") for region in (*owners.orphans, *owners.spare)]
+    return sorted(states, key=lambda pair: pair[0].span)
 
 
 def _region(model: MagiModel, region: Region, state: str) -> WrittenResult:

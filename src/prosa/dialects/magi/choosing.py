@@ -354,12 +354,12 @@ def script_hash(
     result stale for those who run without it, and a result is compared with the model that its own marker records.
     ``contexts`` saves making them again.
     """
-    said = {name: script.fields.value(name) for name in _FIELDS if name in script.fields}
-    said["model-name"] = script.fields.text("model-name") or model_name
-    said["output-format"] = script.output_format
+    fields = {name: script.fields.value(name) for name in _FIELDS if name in script.fields}
+    fields["model-name"] = script.fields.text("model-name") or model_name
+    fields["output-format"] = script.output_format
     mode = context_mode(context)
-    said["context"] = [mode, *(contexts or Contexts(model)).of(script, mode)]
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    fields["context"] = [mode, *(contexts or Contexts(model)).of(script, mode)]
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode("ascii")).hexdigest()
 
 

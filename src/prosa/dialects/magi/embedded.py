@@ -196,8 +196,8 @@ def read_embedded(pieces: Pieces, rule: str, what: str, *, tolerant: bool) -> Em
     node = reading.node
     if node is not None and not isinstance(node, Mapping) and not problems:
         problems.append(Problem(rule, f"{what} must be one JSON object, not {type_name(node)}", node.span))
-    found = node if isinstance(node, Mapping) and not _broken(reading) else None
-    return Embedded(found, tuple(problems), lenient)
+    mapping = node if isinstance(node, Mapping) and not _broken(reading) else None
+    return Embedded(mapping, tuple(problems), lenient)
 
 
 def _placed(pieces: Pieces, text: str) -> Reading:

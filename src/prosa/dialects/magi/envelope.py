@@ -106,10 +106,10 @@ def _nodes(node: Node, problems: list[Problem]) -> list[Node]:
     """Return the scripts of a list, of an envelope, or the one script that the text is."""
     if isinstance(node, Mapping) and node.entry(SCRIPTS) is None and node.entry("prompt") is not None:
         return [node]
-    found = node.get(SCRIPTS) if isinstance(node, Mapping) else node
-    if isinstance(found, Sequence):
-        return list(found.items)
-    what = "an object without it" if isinstance(node, Mapping) and found is None else type_name(found or node)
+    scripts = node.get(SCRIPTS) if isinstance(node, Mapping) else node
+    if isinstance(scripts, Sequence):
+        return list(scripts.items)
+    what = "an object without it" if isinstance(node, Mapping) and scripts is None else type_name(scripts or node)
     problems.append(Problem(RULE, f"{EXPECTED}; this is {what}", Span(node.span.start, node.span.start + 1)))
     return []
 

@@ -45,9 +45,9 @@ def sentence(relationship: Relationship) -> str:
     """Return `Extends: What it adds to the plan`: the type, then the description, else the target; empty without a
     type."""
     fields = relationship.fields
-    said = next((text for name in ("rel-desc", "doc-id", "source-url") if (text := _line(fields.text(name)))), "")
+    summary = next((text for name in ("rel-desc", "doc-id", "source-url") if (text := _line(fields.text(name)))), "")
     kind = _line(_WORD_BREAK.sub(" ", fields.text("rel-type") or ""))
-    return f"{kind[:1].upper()}{kind[1:]}: {said}" if kind and said else ""
+    return f"{kind[:1].upper()}{kind[1:]}: {summary}" if kind and summary else ""
 
 
 def sentences(model: MagiModel) -> tuple[str, ...]:

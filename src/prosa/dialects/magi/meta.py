@@ -46,8 +46,8 @@ def _matches(pattern: str, path: PurePosixPath | None, root_path: PurePosixPath 
     if len(pattern) > MAX_GLOB:
         return False
     if "://" in pattern:
-        found = wildcard(as_bytes(pattern))
-        return found is not None and url is not None and len(url) <= MAX_URL and found.matches(as_bytes(url))
+        matcher = wildcard(as_bytes(pattern))
+        return matcher is not None and url is not None and len(url) <= MAX_URL and matcher.matches(as_bytes(url))
     place = root_path if pattern.startswith("/") else path
     return place is not None and path_glob(as_bytes(_anchored(pattern))).covers(as_bytes(place.as_posix()))
 
@@ -110,12 +110,12 @@ def inherited_fields(
     """
     covering = [meta for meta in metas if meta.covers(path, url)]
     covering.sort(key=lambda meta: (-len(meta.path.parts), meta.path))
-    found: dict[str, Inherited[V]] = {}
+    inherited: dict[str, Inherited[V]] = {}
     for meta in covering:
         for name, value in meta.fields.items():
-            if name not in OWN and value is not None and own.get(name) is None and name not in found:
-                found[name] = Inherited(value, meta.path)
-    return found
+            if name not in OWN and value is not None and own.get(name) is None and name not in inherited:
+                inherited[name] = Inherited(value, meta.path)
+    return inherited
 
 
 def effective_fields(

@@ -350,8 +350,8 @@ def removed_of(layout: Value) -> list[Removed] | None:
     if not isinstance(entries, list):
         return None
     pairs = [(entry.get("at"), entry.get("text")) if isinstance(entry, Mapping) else (None, None) for entry in entries]
-    found = [Removed(at, text) for at, text in pairs if isinstance(at, int) and isinstance(text, str) and at >= 0]
-    return found if len(found) == len(pairs) else None
+    removeds = [Removed(at, text) for at, text in pairs if isinstance(at, int) and isinstance(text, str) and at >= 0]
+    return removeds if len(removeds) == len(pairs) else None
 
 
 def text_of(value: Value, name: str) -> str:
@@ -390,8 +390,8 @@ def _original(parts: Mapping[str, Value]) -> str | None:
 
 def _says(text: str, parts: Mapping[str, Value]) -> bool:
     """Return whether a text has exactly these parts."""
-    found = decode(text)
-    return same([found[name] for name in PARTS], [parts.get(name) for name in PARTS])
+    decoded = decode(text)
+    return same([decoded[name] for name in PARTS], [parts.get(name) for name in PARTS])
 
 
 def same(one: Plain, other: Plain) -> bool:

@@ -50,8 +50,8 @@ def read_front_fields(front: FrontReading) -> tuple[Fields, tuple[Problem, ...]]
     owner = Owner("a MAGI document", front.anchor, unknown=Severity.INFO, other=custom, complete=front.complete)
     entries, wrong = read_fields(strings, FRONT, owner)
     dates = [_unusual(entries[name], front.source) for name in DATE_FIELDS if name in entries]
-    found = (*problems, *list_problems, *object_problems, *wrong, *(date for date in dates if date))
-    return Fields(entries), found
+    all_problems = (*problems, *list_problems, *object_problems, *wrong, *(date for date in dates if date))
+    return Fields(entries), all_problems
 
 
 def _custom(mapping: Mapping) -> Callable[[str], bool]:

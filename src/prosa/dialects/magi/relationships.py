@@ -39,7 +39,7 @@ def read_relationships(
 ) -> tuple[tuple[Relationship, ...], tuple[Problem, ...]]:
     """Return the relationships in order. Footnotes inside a managed region are results (X19)."""
     references = _references(document, inside_region)
-    found: list[Relationship] = []
+    relationships: list[Relationship] = []
     problems: list[Problem] = []
     for definition in document.footnote_definitions:
         if inside_region(definition.span.start):
@@ -47,8 +47,8 @@ def read_relationships(
         relationship, wrong = _relationship(document.source, definition, references)
         problems += wrong
         if relationship is not None:
-            found.append(relationship)
-    return tuple(found), tuple(problems)
+            relationships.append(relationship)
+    return tuple(relationships), tuple(problems)
 
 
 def label_key(label: str) -> str:
@@ -151,10 +151,10 @@ def references(model: MagiModel) -> tuple[Ref, ...]:
 
 def definitions(model: MagiModel) -> tuple[Def, ...]:
     """Return the document's doc-id and its title."""
-    found = [Def("id", model.doc_id, _span(model.fields, "doc-id"))] if model.doc_id is not None else []
+    defs = [Def("id", model.doc_id, _span(model.fields, "doc-id"))] if model.doc_id is not None else []
     if model.title:
-        found.append(Def("title", model.title, _span(model.fields, "title")))
-    return tuple(found)
+        defs.append(Def("title", model.title, _span(model.fields, "title")))
+    return tuple(defs)
 
 
 def _reference(relationship: Relationship) -> Ref | None:

@@ -55,7 +55,7 @@ def owners_of(model: MagiModel) -> Owners:
     for script in model.scripts:
         if script.script_id:
             named.setdefault(script.script_id, []).append(script)
-    found: dict[int, Region] = {}
+    owners: dict[int, Region] = {}
     pairs: list[tuple[Script, Region]] = []
     orphans: list[Region] = []
     spare: list[Region] = []
@@ -66,11 +66,11 @@ def owners_of(model: MagiModel) -> Owners:
             continue
         above = bisect_right(candidates, region.span.start, key=_start)
         script = candidates[max(above - 1, 0)]
-        if found.setdefault(_start(script), region) is region:
+        if owners.setdefault(_start(script), region) is region:
             pairs.append((script, region))
         else:
             spare.append(region)
-    return Owners(found, tuple(pairs), tuple(orphans), tuple(spare))
+    return Owners(owners, tuple(pairs), tuple(orphans), tuple(spare))
 
 
 def _start(script: Script) -> int:
@@ -371,8 +371,8 @@ class _Probe:
         """Return the lines of a form, but those in blocks of code."""
         code = Cover((*(fence.span for fence in self.document.fences), *self.document.indented_code))
         text = self.document.source.text
-        found = (match.end() for match in pattern.finditer(text, self.span.start, self.span.end))
-        return (at for at in found if at not in code)
+        ends = (match.end() for match in pattern.finditer(text, self.span.start, self.span.end))
+        return (at for at in ends if at not in code)
 
 
 def _counts(heading: Heading, level: int) -> bool:

@@ -229,13 +229,13 @@ class _Placed(Struct, frozen=True):
         return self.place.edit(marker(shape.described(self.about)), shape.shown)
 
 
-def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = False) -> tuple[Edit, ...] | None:
+def written_together(model: MagiModel, results: Sequence[Given], *, force: bool = False) -> tuple[Edit, ...] | None:
     """Return the edits that write these results, of different scripts of the model; None if they cannot be written
     together.
 
     New results cannot be combined with replacements: each kind compares other text.
     """
-    placed = _placed(model, given, force=force)
+    placed = _placed(model, results, force=force)
     if placed is None or len({bool(len(result.place.span)) for result in placed}) != 1:
         return None
     placed.sort(key=lambda result: result.place.span)
@@ -257,11 +257,11 @@ def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = 
     return tuple(edit for edit in edits if model.source.slice(edit.span) != edit.replacement)
 
 
-def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_Placed] | None:
+def _placed(model: MagiModel, results: Sequence[Given], *, force: bool) -> list[_Placed] | None:
     """Return the results with their places; None where one is refused."""
     owners, contexts = owners_of(model), Contexts(model)
-    found: list[_Placed] = []
-    for result in given:
+    placeds: list[_Placed] = []
+    for result in results:
         region = owners.region_of(result.script)
         edited = region is not None and not force and is_edited(model, region)
         if edited or refusal(result.script) is not None:
@@ -270,8 +270,8 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
         mode = context_mode(result.context)
         now = script_hash(model, result.script, mode, result.model_name, contexts=contexts)
         about = result.about(mode, now)
-        found.append(_Placed(place, about, about.sha256 == now, normal_text(result.text), result.form))
-    return found
+        placeds.append(_Placed(place, about, about.sha256 == now, normal_text(result.text), result.form))
+    return placeds
 
 
 def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedTogether) -> bool:
@@ -319,8 +319,8 @@ class _TriedTogether:
     @property
     def is_written(self) -> bool:
         """Whether exactly one region came of each edit, and is the result of a script."""
-        found = [index for region in self.model.regions if (index := self._hole(region.span.start)) is not None]
-        return found == list(range(len(self.holes))) and all(region.span in self._owner for region in self.regions)
+        indexes = [index for region in self.model.regions if (index := self._hole(region.span.start)) is not None]
+        return indexes == list(range(len(self.holes))) and all(region.span in self._owner for region in self.regions)
 
     @kept
     def regions(self) -> list[Region]:
@@ -407,10 +407,10 @@ class OutsideStretches(Struct, frozen=True):
         """Return the spans that start outside."""
         return [(self.place(span.start), self.place(span.end)) for span in spans if self.outside(span.start)]
 
-    def each(self, elements: Iterable[E], said: Callable[[E], object]) -> list[tuple[int, int, object]]:
+    def each(self, elements: Iterable[E], content_of: Callable[[E], object]) -> list[tuple[int, int, object]]:
         """Return the elements that start outside, with their content."""
         return [
-            (self.place(element.span.start), self.place(element.span.end), said(element))
+            (self.place(element.span.start), self.place(element.span.end), content_of(element))
             for element in elements
             if self.outside(element.span.start)
         ]

@@ -111,15 +111,15 @@ def _no_front_matter(anchor: Span) -> Problem:
 
 def _limit_entries(entries: dict[str, Entry], problems: list[Problem]) -> dict[str, Entry]:
     """Return the entries of `python` and `limits`, keyed by both names."""
-    found: dict[str, Entry] = {}
+    limit_entries: dict[str, Entry] = {}
     tables: tuple[tuple[str, tuple[Field, ...]], ...] = (("python", PYTHON), ("limits", LIMITS))
     for name, table in tables:
         entry = entries.get(name)
         if entry is not None and isinstance(entry.value, Mapping):
             inner, wrong = read_fields(entry.value, table, Owner(f"`{name}`", entry.key.span, f"{name}."))
-            found |= {f"{name}.{key}": value for key, value in inner.items()}
+            limit_entries |= {f"{name}.{key}": value for key, value in inner.items()}
             problems += wrong
-    return found
+    return limit_entries
 
 
 def _schema(entry: Entry | None, problems: list[Problem]) -> SchemaModel | None:
@@ -133,39 +133,39 @@ def _imports(entry: Entry | None, problems: list[Problem]) -> tuple[ImportRef, .
     """Return the imports in their order, whether an entry is a path or a mapping with one."""
     if entry is None or not isinstance(entry.value, Sequence):
         return ()
-    found: list[ImportRef] = []
+    refs: list[ImportRef] = []
     for item in entry.value.items:
         if isinstance(item, Scalar):
-            found.append(ImportRef(item.text, item.span))
+            refs.append(ImportRef(item.text, item.span))
         elif isinstance(item, Mapping):
             anchor = item.entries[0].key.span if item.entries else item.span
             entries, wrong = read_fields(item, IMPORT, Owner("an import", anchor, "imports."))
             problems += wrong
             path, wait = entries.get("path"), entries.get("wait")
             if path is not None:
-                found.append(ImportRef(text_of(path) or "", path.value.span, wait is None or _is_true(wait)))
-    return tuple(found)
+                refs.append(ImportRef(text_of(path) or "", path.value.span, wait is None or _is_true(wait)))
+    return tuple(refs)
 
 
 def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> MailboxModel | None:
     """Return the mailbox that a program requests, by default with the name of the program."""
     if entry is None or not (_is_true(entry) or isinstance(entry.value, Mapping)):
         return None
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     if isinstance(entry.value, Mapping):
-        found, wrong = read_fields(entry.value, MAILBOX_FIELDS, Owner("`mailbox`", entry.key.span, "mailbox."))
+        entries, wrong = read_fields(entry.value, MAILBOX_FIELDS, Owner("`mailbox`", entry.key.span, "mailbox."))
         problems += wrong
-    name, sends = text_of(found.get("name")), found.get("send")
+    name, sends = text_of(entries.get("name")), entries.get("send")
     box = name.removeprefix("./") if name is not None else tool_name(program)
     if USER in (box, program):
-        span = found["name"].value.span if name is not None and box == USER else entry.key.span
+        span = entries["name"].value.span if name is not None and box == USER else entry.key.span
         message = f"neither a program with a mailbox nor the mailbox is called `{USER}`: that is who sends by hand"
         problems.append(Problem("wrong-form", message, span, ("choose another `name`",)))
     return MailboxModel(
         name=box,
         span=entry.value.span,
         sends=None if sends is None else tuple(arg.removeprefix("./") for arg in _args(sends)),
-        expires=quantity.age(text_of(found.get("expires")) or ""),
+        expires=quantity.age(text_of(entries.get("expires")) or ""),
     )
 
 

@@ -50,8 +50,8 @@ def computed(model: MdaModel, sidecar: bytes | None = None) -> str | None:
 
 def is_true(model: MdaModel) -> bool | None:
     """Return whether the digest is that of the document; None without one."""
-    stored, found = model.integrity("digest"), computed(model)
-    return stored.text == found if stored is not None and found is not None else None
+    stored, actual = model.integrity("digest"), computed(model)
+    return stored.text == actual if stored is not None and actual is not None else None
 
 
 def digest_edits(model: MdaModel) -> tuple[Edit, ...]:

@@ -70,8 +70,8 @@ def digest_form(text: str) -> str | None:
     match = _DIGEST.fullmatch(text)
     if match is None:
         return "must be `sha256:`, `sha384:` or `sha512:` and lower-case hexadecimal digits"
-    wanted, found = HEX_DIGITS[match[1]], len(match[2])
-    return None if found == wanted else f"has {found} hexadecimal digits; {match[1]} has {wanted}"
+    wanted, actual = HEX_DIGITS[match[1]], len(match[2])
+    return None if actual == wanted else f"has {actual} hexadecimal digits; {match[1]} has {wanted}"
 
 
 def version_form(text: str) -> str | None:

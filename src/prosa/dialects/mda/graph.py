@@ -22,13 +22,13 @@ def references(model: MdaModel) -> tuple[Ref, ...]:
     """Return the relationships, from the footnotes, else from the front matter; the dependencies; and what a host has
     to have, which is no document. Links of the text count as in any Markdown."""
     relations = model.relations or model.listed or ()
-    found = [ref for relation in relations if (ref := _relation(relation)) is not None]
-    found += (
+    refs = [ref for relation in relations if (ref := _relation(relation)) is not None]
+    refs += (
         Ref("front-matter", dependency.name, "name", dependency.span, DEPENDS, range=dependency.range)
         for dependency in model.dependencies
         if dependency.name
     )
-    return (*found, *_capabilities(model), *link_references(model.document))
+    return (*refs, *_capabilities(model), *link_references(model.document))
 
 
 def definitions(model: MdaModel) -> tuple[Def, ...]:

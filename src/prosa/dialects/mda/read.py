@@ -88,16 +88,18 @@ class _Reader(Struct):
         for null in nulls:
             self._wrong("wrong-type", f"`{prefix}{null.key.text}` has no value", null.key.span)
         filled = Mapping(tuple(entry for entry in mapping if entry not in nulls), mapping.span)
-        found, wrong = read_fields(filled, table, owner)
+        entries, wrong = read_fields(filled, table, owner)
         self.problems += (replace(problem, severity=Severity.ERROR) for problem in wrong)
         return {
-            spec.name: found[spec.name] for spec in table if spec.name in found and self._inner(spec, found, prefix)
+            spec.name: entries[spec.name]
+            for spec in table
+            if spec.name in entries and self._inner(spec, entries, prefix)
         }
 
-    def _inner(self, spec: Field, found: dict[str, Entry], prefix: str) -> bool:
+    def _inner(self, spec: Field, entries: dict[str, Entry], prefix: str) -> bool:
         """Return whether the inside of a field is as its table says."""
         before = len(self.problems)
-        node = found[spec.name].value
+        node = entries[spec.name].value
         items = node.items if isinstance(node, Sequence) else (node,)
         if spec.kind == "mappings" and spec.inner and not items and spec.name == "signatures":
             self._wrong("wrong-form", "`signatures` is empty: it holds at least one", node.span)
@@ -119,7 +121,7 @@ class _Reader(Struct):
 
     def metadata(self, entry: Entry | None) -> dict[str, Entry]:
         """Return the fields below `metadata.mda`, and report names that no vendor can have (§04)."""
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for member in entry.value if entry is not None and isinstance(entry.value, Mapping) else ():
             name = member.key.text
             if name in RESERVED or not is_identifier(name):
@@ -131,8 +133,8 @@ class _Reader(Struct):
                 message = f"`metadata.{name}` must be a mapping, not {type_name(member.value)}"
                 self._wrong("bad-namespace", message, member.value.span)
             elif name == "mda":
-                found = self.table(member.value, EXTENDED, "`metadata.mda`", "metadata.mda.", name)
-        return found
+                entries = self.table(member.value, EXTENDED, "`metadata.mda`", "metadata.mda.", name)
+        return entries
 
     def quoted(self, fields: dict[str, Entry]) -> None:
         """Report texts that are not quoted although they have to be."""
@@ -161,9 +163,13 @@ class _Reader(Struct):
         first: dict[str, int] = {}
         for reference in document.footnote_references:
             first.setdefault(label_key(reference.label), reference.span.start)
-        found = [definition for definition in document.footnote_definitions if _is_object(document.source, definition)]
-        found.sort(key=lambda note: (first.get(label_key(note.label), len(document.source.text)), note.span.start))
-        for definition in found:
+        definitions = [
+            definition for definition in document.footnote_definitions if _is_object(document.source, definition)
+        ]
+        definitions.sort(
+            key=lambda note: (first.get(label_key(note.label), len(document.source.text)), note.span.start)
+        )
+        for definition in definitions:
             pieces = unfolded(document.source, stripped(document.source, definition.content))
             embedded = read_embedded(pieces, "relationship-syntax", _WHAT, tolerant=False)
             self.problems += embedded.problems

@@ -30,12 +30,12 @@ def _part(text: str) -> tuple[bool, int, str]:
 def satisfies(version: str, range: str) -> bool:  # noqa: A002 - its name in the specification
     """Return whether a version is in a range. A pre-release is in a range of the same numbers that names one; below 1.0
     a caret range ends at the next minor version."""
-    wanted, found = newest(range.removeprefix("^")), newest(version)
-    if NONE in (wanted, found):
+    wanted, actual = newest(range.removeprefix("^")), newest(version)
+    if NONE in (wanted, actual):
         return False
     if not range.startswith("^"):
-        return found == wanted
-    if found < wanted or (not found[1] and (found[0] != wanted[0] or wanted[1])):
+        return actual == wanted
+    if actual < wanted or (not actual[1] and (actual[0] != wanted[0] or wanted[1])):
         return False
     fixed = 1 if wanted[0][0] else 2
-    return found[0][:fixed] == wanted[0][:fixed]
+    return actual[0][:fixed] == wanted[0][:fixed]

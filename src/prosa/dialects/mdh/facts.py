@@ -159,13 +159,13 @@ def _pair(span: Span) -> tuple[int, int]:
 
 def _targets(link: LinkModel) -> tuple[tuple[str, str, tuple[int, int]], ...]:
     """Absolute URLs are ignored here."""
-    found = []
+    targets = []
     if link.target is not None:
         target = target_of(link.target.text)
-        found.append((target.kind, target.text, _pair(link.target.span)))
+        targets.append((target.kind, target.text, _pair(link.target.span)))
     if link.href is not None:
-        found.append(("path", link.href.text, _pair(link.href.span)))
-    return tuple(reference for reference in found if reference[0] != "url")
+        targets.append(("path", link.href.text, _pair(link.href.span)))
+    return tuple(reference for reference in targets if reference[0] != "url")
 
 
 def _action(action: ActionModel) -> tuple[str, str, str, tuple[tuple[str, str], ...], tuple[int, int]]:

@@ -67,13 +67,13 @@ def _not_a_name(cursor: Cursor) -> str:
 def _bracket(cursor: Cursor) -> str | int:
     cursor.at += 1
     cursor.skip()
-    found = take_string(cursor) if cursor.peek() in ("'", '"') else _index(cursor)
+    selector = take_string(cursor) if cursor.peek() in ("'", '"') else _index(cursor)
     cursor.skip()
     if cursor.peek() != "]":
         _refuse_several(cursor)
         cursor.fail("has no `]` after its `[`")
     cursor.at += 1
-    return found
+    return selector
 
 
 def _index(cursor: Cursor) -> int:

@@ -232,8 +232,8 @@ def _unknown_method(method: Text | None) -> Iterator[Problem]:
         return
     guess = nearest(method.text, METHODS)
     notes = (f"did you mean `{guess}`?",) if guess else ()
-    choices = ", ".join(f"`{name}`" for name in METHODS)
-    message = f"`{shown(method.text)}` is not a value of `actions.method`; it is one of {choices}"
+    allowed = ", ".join(f"`{name}`" for name in METHODS)
+    message = f"`{shown(method.text)}` is not a value of `actions.method`; it is one of {allowed}"
     meant = Misspelling(method.text, guess) if guess else None
     yield Problem("unknown-value", message, method.span, notes, misspelling=meant)
 
@@ -286,9 +286,11 @@ def _property_problems(described: Mapping | None) -> tuple[Problem, ...]:
             message = f"`query.properties.{shown(entry.key.text)}` must be a mapping, not {type_name(entry.value)}"
             problems.append(Problem("wrong-type", message, entry.value.span))
             continue
-        found = check_schema_shape(entry.value)
+        shape_problems = check_schema_shape(entry.value)
         problems += [
-            replace(problem, severity=Severity.WARNING) for problem in found if problem.rule != "schema-without-type"
+            replace(problem, severity=Severity.WARNING)
+            for problem in shape_problems
+            if problem.rule != "schema-without-type"
         ]
     return tuple(problems)
 

@@ -57,12 +57,12 @@ def md_url(path: str, *, stands: bool = False) -> str:
 
 def standing_readmes(paths: Collection[str]) -> frozenset[str]:
     """Return the READMEs among the documents of a site that stand for their folders, since no index does (HA2)."""
-    found: dict[str, str] = {}
+    readmes: dict[str, str] = {}
     for path in paths:
         cut = path.rfind("/") + 1
         if path[cut:] in _READMES and not any(f"{path[:cut]}{_INDEX}{suffix}" in paths for suffix in _SPELLED):
-            found[path[:cut]] = min(found.get(path[:cut], path), path, key=_readme_rank)
-    return frozenset(found.values())
+            readmes[path[:cut]] = min(readmes.get(path[:cut], path), path, key=_readme_rank)
+    return frozenset(readmes.values())
 
 
 def may_stand(path: str) -> bool:

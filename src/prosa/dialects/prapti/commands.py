@@ -171,8 +171,8 @@ class Registry(Struct, frozen=True):
         if name in self.built_in:
             return self.built_in[name]
         plugin, _, own = name.rpartition(".")
-        found = self.plugins[plugin].commands.get(own) if plugin in self.plugins else None
-        return None if found is None else _of_plugin(name, found)
+        command = self.plugins[plugin].commands.get(own) if plugin in self.plugins else None
+        return None if command is None else _of_plugin(name, command)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -257,22 +257,22 @@ _LINE_BREAK = regex(r"\r\n|\n|\r")
 
 def include(call: Call) -> Outcome:
     """Return the text of a file."""
-    found = _read(call)
-    return found if isinstance(found, Outcome) else Outcome(_plain(found), included=found if call.follows else None)
+    source = _read(call)
+    return source if isinstance(source, Outcome) else Outcome(_plain(source), included=source if call.follows else None)
 
 
 def include_code(call: Call) -> Outcome:
     """Return the text of a file in a fence; the language is named, or the suffix of the file."""
-    found = _read(call)
-    if isinstance(found, Outcome):
-        return found
+    source = _read(call)
+    if isinstance(source, Outcome):
+        return source
     rest = call.line.args[_file_end(call.line.args) :].split()
-    language = rest[0] if rest else Path(found.path).suffix.lstrip(".")
+    language = rest[0] if rest else Path(source.path).suffix.lstrip(".")
     if language and not _LANGUAGE.fullmatch(language):
         return Outcome(
             problem=f"`{language[:32]}` is not a language for a fence", note="write `% include.code FILE python`"
         )
-    return Outcome(fenced(_plain(found), language))
+    return Outcome(fenced(_plain(source), language))
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -83,17 +83,17 @@ def sent_text(message: ChatMessage, document: Document, outputs: Mapping[int, st
 
 def after_line(text: str, at: int) -> int:
     """Return the offset behind the line end that stands at ``at``."""
-    found = _LINE_BREAK.match(text, at)
-    return found.end() if found else at
+    match = _LINE_BREAK.match(text, at)
+    return match.end() if match else at
 
 
 def _lines(text: str, body: Span) -> Iterator[tuple[int, str]]:
     """Yield the lines of a body without their ends, each with its offset."""
     at = body.start
     while at < body.end:
-        found = _LINE_BREAK.search(text, at, body.end)
-        yield at, text[at : found.start() if found else body.end]
-        at = found.end() if found else body.end
+        match = _LINE_BREAK.search(text, at, body.end)
+        yield at, text[at : match.start() if match else body.end]
+        at = match.end() if match else body.end
 
 
 def _comments(message: ChatMessage, document: Document) -> Iterator[Cut]:
@@ -190,13 +190,13 @@ class Fences(Struct):
 
     def opens(self, line: str) -> Opened:
         """Return what the next line opens, where the open fence does not cover it."""
-        found = _OPENER.fullmatch(line)
-        if found is None:
+        match = _OPENER.fullmatch(line)
+        if match is None:
             return None
-        mark = found["ticks"] or found["tildes"]
-        if not found["before"]:  # whatever else is open ends here
+        mark = match["ticks"] or match["tildes"]
+        if not match["before"]:  # whatever else is open ends here
             return OpenFence(mark, 0)
-        return self._probed(line, mark, column_of(found["before"]))
+        return self._probed(line, mark, column_of(match["before"]))
 
     def take(self, line: str, opened: OpenFence | None = None) -> None:
         """Read the next line as in the file; ``opened`` is what it opens."""
@@ -227,8 +227,8 @@ class Fences(Struct):
 
 
 def _closes(line: str, fence: OpenFence) -> bool:
-    found = _CLOSER.fullmatch(line)
-    if found is None or not found["mark"].startswith(fence.mark):
+    match = _CLOSER.fullmatch(line)
+    if match is None or not match["mark"].startswith(fence.mark):
         return False
     return indentation(line) < fence.column + _TAB
 
@@ -286,8 +286,8 @@ def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
             continue
         opened = fences.opens(line)
         fences.take(line, None if opened == "unsure" else opened)
-        found = _sign(line)
-        places = [found.span("slashes")] if found else []
+        sign = _sign(line)
+        places = [sign.span("slashes")] if sign else []
         places += [match.span(1) for match in _COMMENT.finditer(line)]
         for at, end in sorted(places):
             if (end - at) % 2:
@@ -343,28 +343,28 @@ class Escaping(Struct):
 
 def _escaped(line: str, *, fence: bool) -> str:
     """Return a line outside of code. With ``fence`` it must not open a fence."""
-    line = _COMMENT.sub(lambda found: f"<{_more(found[1])}!--", line)
-    found = _sign(line)
-    if found is None or (found.re.pattern == _FENCE.pattern and not fence and not found["slashes"]):
+    line = _COMMENT.sub(lambda comment: f"<{_more(comment[1])}!--", line)
+    match = _sign(line)
+    if match is None or (match.re.pattern == _FENCE.pattern and not fence and not match["slashes"]):
         return line
-    at, end = found.span("slashes")
+    at, end = match.span("slashes")
     return line[:at] + _more(line[at:end]) + line[end:]
 
 
 def _restored(line: str) -> str:
-    found = _sign(line)
-    if found is not None:
-        at, end = found.span("slashes")
+    match = _sign(line)
+    if match is not None:
+        at, end = match.span("slashes")
         line = line[:at] + _fewer(line[at:end]) + line[end:]
-    return _COMMENT.sub(lambda found: f"<{_fewer(found[1])}!--", line)
+    return _COMMENT.sub(lambda comment: f"<{_fewer(comment[1])}!--", line)
 
 
 def _sign(line: str) -> re.Match[str] | None:
     """Return the start of a line that would be structure, with or without backslashes before it."""
     for pattern in (_CONFIG, _BLOCK, _FENCE):
-        found = pattern.match(line)
-        if found is not None and (pattern is _FENCE or column_of(found["indent"]) <= MAX_INDENT):
-            return found
+        match = pattern.match(line)
+        if match is not None and (pattern is _FENCE or column_of(match["indent"]) <= MAX_INDENT):
+            return match
     return None
 
 

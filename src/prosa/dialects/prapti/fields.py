@@ -180,7 +180,7 @@ def _unknown(key: str, span: Span) -> Problem:
     near = nearest(key, known)
     note = f"there are {', '.join(known)}"
     if root not in ROOTS:
-        near = f"{found}.{rest}" if (found := nearest(root, ROOTS)) else None
+        near = f"{guess}.{rest}" if (guess := nearest(root, ROOTS)) else None
         note = f"a name with a dot begins with one of {', '.join(ROOTS)}"
     note = f"did you mean `{near}`?" if near else note
     meant = Misspelling(key, near) if near else None

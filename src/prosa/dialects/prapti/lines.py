@@ -58,21 +58,21 @@ def find_lines(document: Document, stops: tuple[int, ...], *, legacy: bool = Fal
     opaque: list[Span] = []
     skip_to = 0
     for start, end in _line_spans(text, document.body):
-        found = _LINE.match(text, start, end)
-        if found is None or start < skip_to:
+        match = _LINE.match(text, start, end)
+        if match is None or start < skip_to:
             continue
-        at = found.start("sign")
+        at = match.start("sign")
         if document.in_comment(at):
             continue
         if not legacy and code.covers(at, since=skip_to):
-            if not found["off"]:
+            if not match["off"]:
                 opaque.append(Span(start, end))
             continue
-        if len(found["indent"].expandtabs(4)) > MAX_INDENT and not legacy:
+        if len(match["indent"].expandtabs(4)) > MAX_INDENT and not legacy:
             continue
         at_stop = bisect_right(stops, start)
         limit = stops[at_stop] if at_stop < len(stops) else document.body.end
-        line = _raw(found, Span(start, end), text, limit)
+        line = _raw(match, Span(start, end), text, limit)
         config.append(replace(line, command=_without_comments(line.command, text, comments)))
         skip_to = line.span.end
     return Lines(tuple(config), tuple(opaque))
@@ -101,15 +101,15 @@ def _line_spans(text: str, body: Span) -> Iterator[tuple[int, int]]:
     start = body.start
     while (sign := text.find("%", start, body.end)) >= 0:
         start = max(start, text.rfind("\n", start, sign) + 1, text.rfind("\r", start, sign) + 1)
-        found = _LINE_BREAK.search(text, sign, body.end)
-        yield start, found.start() if found else body.end
-        start = found.end() if found else body.end
+        match = _LINE_BREAK.search(text, sign, body.end)
+        yield start, match.start() if match else body.end
+        start = match.end() if match else body.end
 
 
-def _raw(found: re.Match[str], line: Span, text: str, limit: int) -> RawLine:
-    quoted = bool(found["quote"])
-    end = _block_end(text, line.end, limit, quoted=quoted) if found["sign"] == "%%" else line.end
-    return RawLine(Span(line.start, end), Span(found.start("command"), end), bool(found["off"]), quoted)
+def _raw(match: re.Match[str], line: Span, text: str, limit: int) -> RawLine:
+    quoted = bool(match["quote"])
+    end = _block_end(text, line.end, limit, quoted=quoted) if match["sign"] == "%%" else line.end
+    return RawLine(Span(line.start, end), Span(match.start("command"), end), bool(match["off"]), quoted)
 
 
 def _without_comments(command: Span, text: str, comments: Mapping[int, int]) -> Span:
@@ -156,22 +156,22 @@ def _read(raw: RawLine, text: str) -> tuple[ConfigLine | None, Problem | None]:
     command = _MARKS.sub(_blank, raw.command.of(text)) if raw.quoted else raw.command.of(text)
     if not command.strip():
         return None, Problem("empty-configuration-line", "a configuration line without a command", raw.span, (_WHAT,))
-    found = _NAME.match(command)
-    if found is None:
+    match = _NAME.match(command)
+    if match is None:
         return None, _unreadable(raw, command)
     if assigns := _ASSIGNS.match(command):
         return _assignment(raw, command, assigns, text)
-    rest = command[found.end() :]
+    rest = command[match.end() :]
     if rest and not rest[0].isspace():
         return None, _unreadable(raw, command)
     if rest.lstrip().startswith("=="):
         return None, _unreadable(raw, command)
-    return _action(raw, command, found, text), None
+    return _action(raw, command, match, text), None
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """As many spaces, so that every offset stays true."""
-    return " " * len(found.group())
+    return " " * len(match.group())
 
 
 def _written(raw: RawLine, span: Span, text: str) -> str:
@@ -188,28 +188,28 @@ def _unreadable(raw: RawLine, command: str) -> Problem:
     return Problem("unreadable-configuration-line", message, raw.span, (_WHAT,))
 
 
-def _action(raw: RawLine, command: str, found: re.Match[str], text: str) -> ConfigLine:
+def _action(raw: RawLine, command: str, match: re.Match[str], text: str) -> ConfigLine:
     start = raw.command.start
-    at = start + len(command) - len(command[found.end() :].lstrip())
+    at = start + len(command) - len(command[match.end() :].lstrip())
     span = Span(at, max(at, start + len(command.rstrip())))
     return ConfigLine(
         kind="action",
         raw=_written(raw, raw.command, text),
         span=raw.span,
-        name_span=Span(start + found.start("name"), start + found.end("name")),
+        name_span=Span(start + match.start("name"), start + match.end("name")),
         value_span=span,
-        name=found["name"],
+        name=match["name"],
         args=_written(raw, span, text),
         disabled=raw.disabled,
-        last_only=bool(found["bang"]),
+        last_only=bool(match["bang"]),
         quoted=raw.quoted,
     )
 
 
 def _assignment(
-    raw: RawLine, command: str, found: re.Match[str], text: str
+    raw: RawLine, command: str, match: re.Match[str], text: str
 ) -> tuple[ConfigLine | None, Problem | None]:
-    at = found.end()
+    at = match.end()
     right = command[at:].rstrip()
     span = Span(raw.command.start + at, raw.command.start + at + len(right))
     variable = _VARIABLE.match(right)
@@ -220,13 +220,13 @@ def _assignment(
         kind="assign",
         raw=_written(raw, raw.command, text),
         span=raw.span,
-        name_span=Span(raw.command.start + found.start("name"), raw.command.start + found.end("name")),
+        name_span=Span(raw.command.start + match.start("name"), raw.command.start + match.end("name")),
         value_span=span,
-        key=found["name"],
+        key=match["name"],
         value=value,
         variable=variable["name"] if variable else None,
         disabled=raw.disabled,
-        last_only=bool(found["bang"]),
+        last_only=bool(match["bang"]),
         quoted=raw.quoted,
     )
     return line, None

@@ -67,15 +67,15 @@ def perform(
 ) -> Performed:
     """Carry out the layers, lowest first. ``files`` are those that each kind of layer may include from."""
     work = _Work(registry, base or Responders())
-    said = []
+    messages = []
     for standing in standings(layers):
         layer = standing.layer
         at = _Place(layer.model.source, files[layer.kind], layer.follows, ())
         lines = (line for line in standing.message.in_effect() if runs(line, standing))
         outputs = work.carry_out(lines, at, final=standing.final)
-        said.append(Said(standing, sent_text(standing.message, layer.model.document, outputs)))
+        messages.append(Said(standing, sent_text(standing.message, layer.model.document, outputs)))
     values = effective_of(work.assigned)
-    return Performed(values, tuple(said), work.responders, tuple(work.shows), tuple(work.complaints))
+    return Performed(values, tuple(messages), work.responders, tuple(work.shows), tuple(work.complaints))
 
 
 class _Place(Struct, frozen=True):
@@ -175,16 +175,18 @@ class _Work(Struct):
             self._complain("unknown-include", reason, line, at, "include less deeply")
             return ""
         document = parse(source)
-        found = [(raw, *read_command(raw, source.text)) for raw in find_lines(document, ()).config]
+        config_lines = [(raw, *read_command(raw, source.text)) for raw in find_lines(document, ()).config]
         inner = _Place(source, at.files, at.follows, within)
-        for _, _, problem in found:
+        for _, _, problem in config_lines:
             if problem is not None:
                 self.complaints.append(Complaint(problem, source))
         lines = (
-            read for _, read, _ in found if read is not None and not read.disabled and (final or not read.last_only)
+            read
+            for _, read, _ in config_lines
+            if read is not None and not read.disabled and (final or not read.last_only)
         )
         outputs = self.carry_out(lines, inner, final=final)
-        cuts = (Cut(raw.span, True, outputs.get(raw.span.start, "")) for raw, _, _ in found)
+        cuts = (Cut(raw.span, True, outputs.get(raw.span.start, "")) for raw, _, _ in config_lines)
         return without(source.text, document.body, cuts)
 
     def _complain(

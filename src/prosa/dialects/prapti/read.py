@@ -26,13 +26,13 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
     (PA1)."""
     headings, problems = find_headings(document, legacy=legacy)
     lines = find_lines(document, tuple(heading.span.start for heading in headings), legacy=legacy)
-    found = [FoundLine(raw, *read_command(raw, front.source.text)) for raw in lines.config]
-    messages = _messages(headings, found, document)
+    config_lines = [FoundLine(raw, *read_command(raw, front.source.text)) for raw in lines.config]
+    messages = _messages(headings, config_lines, document)
     ignored = Cover(message.body for message in messages if message.disabled)  # P8: nothing there is worth a word
     written = Cover(message.body for message in messages if message.by_model)  # PA6: it must not be repaired
     complaints = (
         entry.problem
-        for entry in found
+        for entry in config_lines
         if entry.problem and entry.raw.span.start not in ignored and entry.raw.span.start not in written
     )
     opaque = tuple(span for span in lines.opaque if span.start not in ignored)
@@ -49,7 +49,7 @@ class FoundLine(NamedTuple):
 
 
 def _messages(
-    headings: tuple[MessageHeading, ...], found: list[FoundLine], document: Document
+    headings: tuple[MessageHeading, ...], config_lines: list[FoundLine], document: Document
 ) -> tuple[ChatMessage, ...]:
     text, body = document.source.text, document.body
     starts = [body.start, *(after_line(text, heading.span.end) for heading in headings)]
@@ -58,14 +58,14 @@ def _messages(
     at = 0
     for heading, start, end in zip((None, *headings), starts, ends, strict=True):
         mine: list[FoundLine] = []
-        while at < len(found) and found[at].raw.span.start < end:
-            mine.append(found[at])
+        while at < len(config_lines) and config_lines[at].raw.span.start < end:
+            mine.append(config_lines[at])
             at += 1
         messages.append(_message(heading, Span(min(start, end), end), mine, text))
     return tuple(messages)
 
 
-def _message(heading: MessageHeading | None, body: Span, found: list[FoundLine], text: str) -> ChatMessage:
+def _message(heading: MessageHeading | None, body: Span, config_lines: list[FoundLine], text: str) -> ChatMessage:
     return ChatMessage(
         role=heading.role if heading else HEAD_ROLE,
         name=heading.name if heading else None,
@@ -73,11 +73,11 @@ def _message(heading: MessageHeading | None, body: Span, found: list[FoundLine],
         heading=heading.span if heading else None,
         role_span=heading.role_span if heading else Span(body.start, body.start),
         body=body,
-        content=without(text, body, (Cut(entry.raw.span) for entry in found)),
-        config=tuple(entry.line for entry in found if entry.line is not None),
-        unread=tuple(entry.raw.span for entry in found if entry.line is None and not entry.raw.disabled),
+        content=without(text, body, (Cut(entry.raw.span) for entry in config_lines)),
+        config=tuple(entry.line for entry in config_lines if entry.line is not None),
+        unread=tuple(entry.raw.span for entry in config_lines if entry.line is None and not entry.raw.disabled),
         colon=heading.colon if heading else True,
-        removed=tuple(entry.raw.span for entry in found),
+        removed=tuple(entry.raw.span for entry in config_lines),
     )
 
 
@@ -108,7 +108,7 @@ def find_headings(
 ) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
     """Return the message headings in order, and the problems of headings that are one or nearly are. With ``legacy``
     lines of code are headings too (PA1)."""
-    found: list[MessageHeading] = []
+    headings: list[MessageHeading] = []
     problems: list[Problem] = []
     for heading in _with_code(document) if legacy else document.headings:
         if heading.level != LEVEL or heading.nested:
@@ -117,36 +117,36 @@ def find_headings(
         if message is None:
             problems += _almost(heading)
             continue
-        found.append(message)
+        headings.append(message)
         if not message.colon:
             problems.append(_without_colon(message))
-    return tuple(found), tuple(problems)
+    return tuple(headings), tuple(problems)
 
 
 def _with_code(document: Document) -> list[Heading]:
     """Return all headings, including those of level 3 inside fences."""
     text = document.source.text
-    found = list(document.headings)
+    headings = list(document.headings)
     for fence in document.fences:
         for line in _IN_CODE.finditer(text, fence.span.start, fence.span.end):
             content = Span(*line.span("text"))
-            found.append(Heading(LEVEL, line["text"], Span(line.start("marks"), line.end()), content, nested=False))
-    return sorted(found, key=lambda heading: heading.span.start)
+            headings.append(Heading(LEVEL, line["text"], Span(line.start("marks"), line.end()), content, nested=False))
+    return sorted(headings, key=lambda heading: heading.span.start)
 
 
 def _heading_message(heading: Heading) -> MessageHeading | None:
-    found = _MESSAGE.fullmatch(heading.text)
-    if found is None:
+    match = _MESSAGE.fullmatch(heading.text)
+    if match is None:
         return None
     start = heading.content.start
-    end = found.end("name") if found["name"] else found.end("role")
+    end = match.end("name") if match["name"] else match.end("role")
     return MessageHeading(
-        role=found["role"],
-        name=found["name"],
-        disabled=bool(found["off"]),
-        colon=bool(found["colon"]),
+        role=match["role"],
+        name=match["name"],
+        disabled=bool(match["off"]),
+        colon=bool(match["colon"]),
         span=heading.span,
-        role_span=Span(start + found.start("role"), start + end),
+        role_span=Span(start + match.start("role"), start + end),
     )
 
 
@@ -190,12 +190,12 @@ def wire_names(names: Iterable[str]) -> Mapping[str, str]:
 def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
     """Return the participants that a text speaks to as `@NAME`, in the order of the first time, case aside."""
     known = {name.lower(): name for name in participants}
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for match in _MENTION.finditer(text):
         name = known.get(match["name"].lower()) or known.get(match["name"].rstrip(".-").lower())
         if name is not None:
-            found[name] = None
-    return tuple(found)
+            names[name] = None
+    return tuple(names)
 
 
 def without_code(text: str) -> str:

@@ -49,12 +49,12 @@ def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
 
     Comments are never sent (PA13), and no text inside can end this one.
     """
-    said: dict[str, Value] = {"answered_by": answered_by} if answered_by is not None else {}
+    note: dict[str, Value] = {"answered_by": answered_by} if answered_by is not None else {}
     if cut:
-        said["cut"] = True
-    if not said:
+        note["cut"] = True
+    if not note:
         return ""
-    text = _ENDS_COMMENT.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(said))
+    text = _ENDS_COMMENT.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(note))
     return f"<!-- reply {text} -->"
 
 

@@ -45,8 +45,8 @@ def arguments_of(text: str, prose: str, *, names: Sequence[str] = (), declared: 
     from 0, as Claude Code does; one without `$0` counts from 1, as commands always have.
     """
     every = _PLACE.finditer(text) if declared else _CLEAR.finditer(prose)
-    numbers = {found["number"] for found in every if found["number"]}
-    named = any(found["name"] in names for found in _PLACE.finditer(text)) if names else False
+    numbers = {match["number"] for match in every if match["number"]}
+    named = any(match["name"] in names for match in _PLACE.finditer(text)) if names else False
     indexed = _INDEX.search(text) is not None
     if not (named or indexed or _ALL.search(text) or "1" in numbers or (declared and numbers)):
         return None
@@ -58,8 +58,8 @@ def filled(text: str, request: str, taken: Arguments) -> str:
     words = split(request)
     pieces: list[str] = []
     end, placed = 0, set[int]()
-    for found in _PLACE.finditer(text):
-        at = _index(found, taken)
+    for match in _PLACE.finditer(text):
+        at = _index(match, taken)
         if at is None:
             continue
         if at == WHOLE:
@@ -69,8 +69,8 @@ def filled(text: str, request: str, taken: Arguments) -> str:
         else:
             continue
         placed.add(at)
-        pieces += (text[end : found.start()], word)
-        end = found.end()
+        pieces += (text[end : match.start()], word)
+        end = match.end()
     complete = WHOLE in placed or placed >= set(range(len(words)))
     rest = "" if complete else f"\n\nARGUMENTS: {request}"
     return "".join((*pieces, text[end:], rest))
@@ -80,15 +80,15 @@ WHOLE = -1
 """The place of the whole request."""
 
 
-def _index(found: Match[str], taken: Arguments) -> int | None:
+def _index(match: Match[str], taken: Arguments) -> int | None:
     """Return which word of the request stands at a place; None where the text means something else."""
-    if found["index"] is not None:
-        return int(found["index"])
-    if found["number"] is not None:
-        number = int(found["number"]) - (0 if taken.from_zero else 1)
+    if match["index"] is not None:
+        return int(match["index"])
+    if match["number"] is not None:
+        number = int(match["number"]) - (0 if taken.from_zero else 1)
         return None if number < 0 else number
-    if found["name"] is not None and found["name"] != "ARGUMENTS":
-        return taken.names.index(found["name"]) if found["name"] in taken.names else None
+    if match["name"] is not None and match["name"] != "ARGUMENTS":
+        return taken.names.index(match["name"]) if match["name"] in taken.names else None
     return WHOLE
 
 

@@ -43,8 +43,8 @@ def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = Fa
     marked = (span for span in document.code_spans if _is_command(text, span.span.start))
     commands = [(span.text, span.content) for span in marked]
     fenced = [(document.fence_text(fence), fence.span) for fence in document.fences if fence.info.strip() == "!"]
-    if found := sorted((*commands, *fenced), key=lambda command: command[1]):
-        named = _named([command.strip().partition("\n")[0] for command, _ in found])
+    if needed := sorted((*commands, *fenced), key=lambda command: command[1]):
+        named = _named([command.strip().partition("\n")[0] for command, _ in needed])
         yield f"commands whose output belongs in its text: {named}"
     shells = [fence for fence in document.fences if fence.language.lower() in SHELLS]
     if shells := [shell for shell in shells if _needs_shell(document.fence_text(shell))]:

@@ -83,8 +83,8 @@ def reaches(path: str, text: str) -> tuple[Reach, ...]:
     text = text[:MAX_SCRIPT]
     tree = _tree(text) if language == "python" else None
     method: Method = "pattern" if tree is None else "ast"
-    found = _by_pattern(text, language) if tree is None else _by_tree(tree)
-    ordered = sorted({Reach(path, line, target, name, method) for line, target, name in found})
+    reached = _by_pattern(text, language) if tree is None else _by_tree(tree)
+    ordered = sorted({Reach(path, line, target, name, method) for line, target, name in reached})
     return tuple(ordered[:MAX_REACHES])
 
 
@@ -176,7 +176,7 @@ def _dotted(node: ast.expr, known: dict[str, str]) -> str:
 def _target(name: str) -> Target | None:
     """Return what a dotted name reaches: it, or a module around it, is in the table."""
     parts = name.split(".")[:4]
-    return next((found for end in range(len(parts), 0, -1) if (found := _TARGETS.get(".".join(parts[:end])))), None)
+    return next((target for end in range(len(parts), 0, -1) if (target := _TARGETS.get(".".join(parts[:end])))), None)
 
 
 # Other languages, by the names in them.
@@ -253,5 +253,5 @@ def _by_pattern(text: str, language: Language) -> Iterator[_Place]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.lstrip()[:4].startswith(_COMMENT[language]):
             for target, pattern in _PATTERNS[language]:
-                for found in pattern.finditer(line, 0, MAX_LINE):
-                    yield number, target, found[0].strip("\"'").lstrip("${")
+                for match in pattern.finditer(line, 0, MAX_LINE):
+                    yield number, target, match[0].strip("\"'").lstrip("${")

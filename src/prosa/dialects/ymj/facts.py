@@ -52,7 +52,7 @@ def facts(model: YmjModel) -> YmjFacts:
     """Return the keys of a record. `accepted` is true here if header and footer could be read (YA12)."""
     payload = model.payload
     header, footer = model.header_value, model.footer_value
-    found: YmjFacts = {
+    record: YmjFacts = {
         "dialect": "ymj",
         "mode": "strict" if model.asks_strict else "permissive",
         "accepted": header is not None and footer is not None,
@@ -72,8 +72,8 @@ def facts(model: YmjModel) -> YmjFacts:
     }
     if is_recording(footer):  # X27
         trace = read_trace(model.source.text, model.body)
-        found["calls"] = [*call_rows(trace, lambda at: model.source.position(at).line)]
-    return found
+        record["calls"] = [*call_rows(trace, lambda at: model.source.position(at).line)]
+    return record
 
 
 def corpus_facts(model: YmjModel) -> CorpusFacts:
@@ -90,9 +90,9 @@ def judged(model: YmjModel, strict: bool, errors: frozenset[str]) -> YmjFacts:
 
     The body is free-form (Y5), so the targets of its links and footnotes do not count.
     """
-    found = facts(model)
-    accepted = found["accepted"] and not errors - _OF_THE_BODY
-    return {**found, "mode": "strict" if strict else "permissive", "accepted": accepted}
+    record = facts(model)
+    accepted = record["accepted"] and not errors - _OF_THE_BODY
+    return {**record, "mode": "strict" if strict else "permissive", "accepted": accepted}
 
 
 _WIKILINK = regex(r"\[\[([^\[\]|#]+)(?:#([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
@@ -191,7 +191,7 @@ def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[RecordedC
             yield _call(block.path, program, "model", name, usage, _answered(content), line)
 
 
-def _call(path: str, program: str, kind: str, name: str, usage: WrittenTokens, said: str, line: int) -> RecordedCall:
+def _call(path: str, program: str, kind: str, name: str, usage: WrittenTokens, answer: str, line: int) -> RecordedCall:
     return {
         "path": path,
         "program": program,
@@ -199,7 +199,7 @@ def _call(path: str, program: str, kind: str, name: str, usage: WrittenTokens, s
         "name": name,
         "input_tokens": usage.input,
         "output_tokens": usage.output,
-        "said": said,
+        "said": answer,
         "line": line,
     }
 

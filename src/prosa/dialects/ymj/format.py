@@ -85,8 +85,8 @@ def mark_edits(model: YmjModel) -> tuple[Edit, ...]:
 
 def line_end_edits(model: YmjModel) -> tuple[Edit, ...]:
     """Return every CRLF and lone CR as LF."""
-    found = _CR.finditer(model.source.text)
-    return tuple(Edit(Span(*match.span()), "\n") for match in found)
+    matches = _CR.finditer(model.source.text)
+    return tuple(Edit(Span(*match.span()), "\n") for match in matches)
 
 
 def fence_edits(model: YmjModel) -> tuple[Edit, ...]:
@@ -145,14 +145,14 @@ def _footer_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
 def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
     """Return both kinds in order; a line end inside a replaced range goes with it, and new text has LF."""
     larger = sorted((Edit(edit.span, _CR.sub("\n", edit.replacement)) for edit in edits), key=lambda edit: edit.span)
-    found = list(larger)
+    combined = list(larger)
     at = 0
     for edit in plain:
         while at < len(larger) and larger[at].span.end <= edit.span.start:
             at += 1
         if at == len(larger) or edit.span.end <= larger[at].span.start:
-            found.append(edit)
-    return tuple(sorted(found, key=lambda edit: edit.span))
+            combined.append(edit)
+    return tuple(sorted(combined, key=lambda edit: edit.span))
 
 
 def _keeps(model: YmjModel, edits: tuple[Edit, ...]) -> bool:

@@ -93,9 +93,9 @@ def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attach
     identity = [item for item in (yaml, json) if item is not None]
     digest = next((entry for item in identity if (entry := _text_entry(item, "sha256")) is not None), None)
     note = next((text for item in identity if (text := text_in(item, "note")) is not None), None)
-    given: dict[str, Value] = {}
+    handling: dict[str, Value] = {}
     for item in (yaml, json):
-        given |= {entry.key.text: to_value(entry.value) for entry in item or () if entry.key.text in HANDLING}
+        handling |= {entry.key.text: to_value(entry.value) for entry in item or () if entry.key.text in HANDLING}
     here = _text_entry(identity[0], "uri")
     return Attachment(
         uri=uri,
@@ -104,7 +104,7 @@ def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attach
         sha256=digest.value.text if digest is not None and isinstance(digest.value, Scalar) else None,
         sha256_span=digest.value.span if digest is not None else None,
         note=note,
-        handling=tuple(given.items()),
+        handling=tuple(handling.items()),
     )
 
 

@@ -93,15 +93,15 @@ def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallbac
     encoding = record.option("body_encoding")
     if chosen is None and encoding is None and not fallback_body:
         return Extracted(None, "missing", "the record names no payload: it has neither `body_format` nor a selector")
-    found = _targeted(record, chosen)
-    if isinstance(found, Payload):
-        return Extracted(None, found.failure, found.reason)
+    target = _targeted(record, chosen)
+    if isinstance(target, Payload):
+        return Extracted(None, target.failure, target.reason)
     whole = chosen is None or (not explicit and record.option("body_format") in ("markdown", "plain"))
-    if found is None and not whole:
+    if target is None and not whole:
         if not fallback_body:
             return Extracted(None, "missing", f"nothing in the body matches the selector `{chosen}`")
         encoding = None
-    text = record.body_text if found is None else found.text
+    text = record.body_text if target is None else target.text
     if encoding is None:
         return Extracted(text.encode("utf-8", "surrogatepass"))
     data, reason = decode_bytes(text, encoding)

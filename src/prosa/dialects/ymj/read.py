@@ -164,21 +164,21 @@ def read_ops(entry: Entry | None) -> tuple[dict[str, Entry], tuple[Problem, ...]
     if entry is None or not isinstance(entry.value, Mapping):
         return {}, ()
     owner = Owner("`ops`", entry.key.span, "ops.", unknown=Severity.INFO)
-    found, problems = read_fields(entry.value, OPS, owner)
-    return found, (*problems, *_nested(found))
+    entries, problems = read_fields(entry.value, OPS, owner)
+    return entries, (*problems, *_nested(entries))
 
 
-def _nested(found: dict[str, Entry]) -> Iterator[Problem]:
+def _nested(entries: dict[str, Entry]) -> Iterator[Problem]:
     for name, table in OPS_MAPS.items():
-        entry = found.get(name)
+        entry = entries.get(name)
         if entry is not None and isinstance(entry.value, Mapping):
             yield from _fields(entry.value, table, f"`ops.{name}`", f"{name}.")
     for name, table in OPS_LISTS.items():
-        for item in mappings_of(found.get(name)):
+        for item in mappings_of(entries.get(name)):
             yield from _fields(item, table, f"an item of `ops.{name}`", "")
-    yield from _edges(found.get("graph"))
-    if "visibility" in found:
-        yield from read_visibility(found["visibility"].value)[1]
+    yield from _edges(entries.get("graph"))
+    if "visibility" in entries:
+        yield from read_visibility(entries["visibility"].value)[1]
 
 
 def _edges(graph: Entry | None) -> Iterator[Problem]:
@@ -212,11 +212,11 @@ class Visibility(Struct, frozen=True):
 def read_visibility(node: Node) -> tuple[Visibility | None, tuple[Problem, ...]]:
     """Return the visibility, or None and a problem. Who reads None must not take it for public."""
     if isinstance(node, Scalar) and isinstance(node.value, str):
-        found = _of_text(node.value.strip())
-        if found is None:
+        visibility = _of_text(node.value.strip())
+        if visibility is None:
             message = f"`{shown(node.text)}` is not a value of `ops.visibility`; it is {_WANTED}"
             return None, (Problem("unknown-value", message, node.span),)
-        return found, ()
+        return visibility, ()
     role = node.get("role") if isinstance(node, Mapping) and len(node.entries) == 1 else None
     names = _names(role) if role is not None else None
     if names is None:

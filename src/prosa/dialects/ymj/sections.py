@@ -87,8 +87,8 @@ def _fence_lines(text: str, within: Span) -> Iterator[Span]:
         end = line.end() if line else within.end
         if _FENCE.fullmatch(text, start, end):
             yield Span(start, end)
-        for run, found in at.items():
-            if found >= start:
+        for run, position in at.items():
+            if position >= start:
                 at[run] = text.rfind(run, within.start, start)
 
 
@@ -187,11 +187,11 @@ def share_of_words(summary: str, body: str, enough: float = 1) -> float | None:
     wanted = frozenset(words(summary))
     if len(wanted) < MIN_WORDS:
         return None
-    found: set[str] = set()
+    shared: set[str] = set()
     count = 0
     for count, word in enumerate(words(body[:MAX_BODY]), 1):
         if word in wanted:
-            found.add(word)
-        if count >= MIN_BODY_WORDS and len(found) >= enough * len(wanted):
+            shared.add(word)
+        if count >= MIN_BODY_WORDS and len(shared) >= enough * len(wanted):
             break
-    return len(found) / len(wanted) if count >= MIN_BODY_WORDS else None
+    return len(shared) / len(wanted) if count >= MIN_BODY_WORDS else None

@@ -116,8 +116,8 @@ def nth_of(fences: tuple[Fence, ...], language: str, number: int) -> Fence | Non
 
 def info_ids(info: str) -> tuple[str, ...]:
     """Return the ids in the info string of a fence."""
-    found = [word for braces in _BRACES.findall(info) for word in _ID_WORD.findall(braces)]
-    return (*found, *(pair.strip("\"'") for pair in _ID_PAIR.findall(info)))
+    ids = [word for braces in _BRACES.findall(info) for word in _ID_WORD.findall(braces)]
+    return (*ids, *(pair.strip("\"'") for pair in _ID_PAIR.findall(info)))
 
 
 def _nth(language: str, number: int) -> Finder:
@@ -138,7 +138,7 @@ def _language(text: str) -> str:
 def _commented(document: Document) -> dict[int, str]:
     """Return where a fence with an id from a comment starts: only blanks are between the two."""
     starts = [fence.span.start for fence in document.fences]
-    found: dict[int, str] = {}
+    ids: dict[int, str] = {}
     for html in document.html:
         match = _COMMENT.match(html.text) if html.comment else None
         at = bisect_right(starts, html.span.start)
@@ -146,8 +146,8 @@ def _commented(document: Document) -> dict[int, str]:
             continue
         between = html.text[match.end() :] + document.source.text[html.span.end : starts[at]]
         if not between.strip():
-            found.setdefault(starts[at], match[1].strip())
-    return found
+            ids.setdefault(starts[at], match[1].strip())
+    return ids
 
 
 MAX_PATH = 6
@@ -164,8 +164,8 @@ def section(rest: str) -> Finder:
         raise BadSelector("needs the text of a heading, `section:Results` for example")
 
     def find(body: Body) -> Target | None:
-        found = next((candidate for candidate in body.document.sections if _is(candidate.heading, name)), None)
-        return _content(body.document, found) if found else None
+        chosen = next((candidate for candidate in body.document.sections if _is(candidate.heading, name)), None)
+        return _content(body.document, chosen) if chosen else None
 
     return find
 
@@ -180,10 +180,10 @@ def heading_path(rest: str) -> Finder:
     language = fenced[1].lower() if fenced else None
 
     def find(body: Body) -> Target | None:
-        found = _walk(body.document.sections, names)
-        if found is None or language is None:
-            return _content(body.document, found) if found else None
-        inside = (fence for fence in body.document.fences if fence.span.start in found.span)
+        chosen = _walk(body.document.sections, names)
+        if chosen is None or language is None:
+            return _content(body.document, chosen) if chosen else None
+        inside = (fence for fence in body.document.fences if fence.span.start in chosen.span)
         fence = next((fence for fence in inside if fence_language(fence) == language), None)
         return target_of(body.document, fence) if fence else None
 
@@ -223,11 +223,11 @@ def _name(text: str) -> str:
     return " ".join(text.split())
 
 
-def _content(document: Document, found: Section) -> Target:
+def _content(document: Document, chosen: Section) -> Target:
     """Return the section without its heading and without the blank lines around it."""
     text = document.source.text
-    start = min(found.heading.span.end, found.span.end)
-    inner = text[start : found.span.end]
+    start = min(chosen.heading.span.end, chosen.span.end)
+    inner = text[start : chosen.span.end]
     begin = start + len(inner) - len(inner.lstrip("\r\n"))
     end = max(begin, start + len(inner.rstrip()))
     return Target(normalised(text[begin:end]), Span(begin, end))
@@ -347,8 +347,8 @@ def _compile(pattern: str, flags: str) -> _Pattern:
 
 
 def _words(error: Exception) -> str:
-    said = error.args[0] if error.args else ""
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else ""
+    return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
 
 
 def _affordable(compiled: _Pattern, text: str) -> None:

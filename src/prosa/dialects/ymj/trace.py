@@ -243,10 +243,10 @@ def footer_of(text: str) -> dict[str, Value] | None:
     if place is None or not place.closed or place.tail.of(text).strip():
         return None
     try:
-        found = json.loads(place.content.of(text))
+        footer = json.loads(place.content.of(text))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return footer if isinstance(footer, dict) else None
 
 
 def read_trace(text: str, body: Span) -> Trace:
@@ -419,12 +419,12 @@ def object_of(value: SentObject | None, long: Attached | None, read: Read) -> Se
     if long is None:
         return value or {}
     try:
-        found = json.loads(read(long.attached))
+        content = json.loads(read(long.attached))
     except (json.JSONDecodeError, RecursionError):
         raise Unreadable(f"{long.attached} is not valid JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Unreadable(f"{long.attached} is not a JSON object")
-    return found
+    return content
 
 
 class _Parts:
@@ -437,12 +437,12 @@ class _Parts:
 
     def of(self, written: Struct | SentObject) -> tuple[SentObject, int]:
         """Return the value of a part as it is sent, and its characters. Raises `Unreadable`."""
-        found = self._known.get(id(written))
-        if found is None:
+        measured = self._known.get(id(written))
+        if measured is None:
             value = plain(written, self._read) if isinstance(written, Struct) else written
-            found = self._known[id(written)] = value, len(json.dumps(value))
-            self._own += found[1]
-        return found
+            measured = self._known[id(written)] = value, len(json.dumps(value))
+            self._own += measured[1]
+        return measured
 
     def count(self, path: str, characters: int) -> None:
         """Add a request before it is built. Raises ValueError where all become too large."""
@@ -472,15 +472,15 @@ def requests_of(
         sent = [parts.of(tool) for tool in offered]
         output = setup.output if content.output is None else None if content.output == "none" else content.output
         wanted = None if output is None else parts.of(output)
-        given = parts.of(setup.parameters if content.parameters is None else content.parameters)
-        parts.count(path, (wanted[1] if wanted else 0) + given[1] + sum(part[1] for part in sent))
+        parameters = parts.of(setup.parameters if content.parameters is None else content.parameters)
+        parts.count(path, (wanted[1] if wanted else 0) + parameters[1] + sum(part[1] for part in sent))
         request: Request = {
             "program": setup.program,
             "model": setup.model if content.model is None else content.model,
             "messages": messages[path][0],
             "tools": [cast("SentTool", part[0]) for part in sent],  # made of a `WrittenTool`
             "output": cast("SentFormat", wanted[0]) if wanted else None,  # made of a `WrittenFormat`
-            "parameters": given[0],
+            "parameters": parameters[0],
         }
         yield path, request, tuple(tuple(tool.origin) for tool in offered)
 

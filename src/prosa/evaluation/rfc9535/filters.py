@@ -67,18 +67,18 @@ class OneValue(Struct, frozen=True):
 
     def value(self, current: Value, search: Search) -> Compared:
         """Return what stands there."""
-        found = search.root if self.from_root else current
+        value = search.root if self.from_root else current
         search.visit(len(self.parts))
         for part in self.parts:
             if isinstance(part, str):
-                if not isinstance(found, dict) or part not in found:
+                if not isinstance(value, dict) or part not in value:
                     return NOTHING
-                found = found[part]
+                value = value[part]
             else:
-                if not isinstance(found, list) or not -len(found) <= part < len(found):
+                if not isinstance(value, list) or not -len(value) <= part < len(value):
                     return NOTHING
-                found = found[part]
-        return found
+                value = value[part]
+        return value
 
 
 class Length(Struct, frozen=True):
@@ -88,8 +88,8 @@ class Length(Struct, frozen=True):
 
     def value(self, current: Value, search: Search) -> Compared:
         """Return the number."""
-        found = self.of.value(current, search)
-        return len(found) if isinstance(found, str | list | dict) else NOTHING
+        value = self.of.value(current, search)
+        return len(value) if isinstance(value, str | list | dict) else NOTHING
 
 
 class Count(Struct, frozen=True):
@@ -127,7 +127,7 @@ class Matches(Struct, frozen=True):
         if not isinstance(text, str) or not isinstance(pattern, str):
             return False
         try:
-            pattern = _DOT.sub(lambda found: "[^\\n\\r]" if found[0] == "." else found[0], pattern)
+            pattern = _DOT.sub(lambda match: "[^\\n\\r]" if match[0] == "." else match[0], pattern)
             return matches(f"^(?:{pattern})$" if self.whole else pattern, text)
         except BadPattern:
             return False

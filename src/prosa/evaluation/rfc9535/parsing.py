@@ -144,9 +144,9 @@ class _Parser:
         if self.depth > MAX_NESTING:
             self.cursor.fail(f"is nested more than {MAX_NESTING} deep")
         self.cursor.skip()
-        found = read()
+        condition = read()
         self.depth -= 1
-        return found
+        return condition
 
     def either(self) -> Condition:
         conditions = self.chained(self.both, "||")
@@ -157,15 +157,15 @@ class _Parser:
         return conditions[0] if len(conditions) == 1 else Both(conditions)
 
     def chained(self, read: Callable[[], Condition], mark: str) -> tuple[Condition, ...]:
-        found = [read()]
+        conditions = [read()]
         while True:
             end = self.cursor.at
             self.cursor.skip()
             if not self.cursor.takes(mark):
                 self.cursor.at = end
-                return tuple(found)
+                return tuple(conditions)
             self.cursor.skip()
-            found.append(read())
+            conditions.append(read())
 
     def basic(self) -> Condition:
         cursor = self.cursor
@@ -173,13 +173,13 @@ class _Parser:
         if negated:
             cursor.skip()
         if cursor.takes("("):
-            found = self.nested(self.either)
+            condition = self.nested(self.either)
             cursor.skip()
             if not cursor.takes(")"):
                 cursor.fail("has no `)` after its `(`")
         else:
-            found = self.tested(negated)
-        return Not(found) if negated else found
+            condition = self.tested(negated)
+        return Not(condition) if negated else condition
 
     def tested(self, negated: bool) -> Condition:
         """Read a comparison, or a path or function that stands alone; behind `!` only the latter."""
@@ -196,15 +196,15 @@ class _Parser:
             cursor.fail("has a value that is not compared")
         return left
 
-    def comparable(self, found: _Primary, at: int) -> Comparable:
+    def comparable(self, primary: _Primary, at: int) -> Comparable:
         """Return what gives one value."""
-        if isinstance(found, Matches):
+        if isinstance(primary, Matches):
             raise JsonPathError("compares `match()` or `search()`, which are true or false by themselves", at)
-        if not isinstance(found, Within):
-            return found
-        if found.path.parts is None:
+        if not isinstance(primary, Within):
+            return primary
+        if primary.path.parts is None:
             raise JsonPathError("takes one value from a path that may find several", at)
-        return OneValue(found.path.parts, found.from_root)
+        return OneValue(primary.path.parts, primary.from_root)
 
     def primary(self) -> _Primary:
         cursor = self.cursor
@@ -239,21 +239,21 @@ class _Parser:
         return Length(values[0]) if name == "length" else Matches(values[0], values[1], name == "match")
 
     def arguments(self) -> list[_Primary]:
-        cursor, found = self.cursor, list[_Primary]()
+        cursor, values = self.cursor, list[_Primary]()
         cursor.at += 1
         self.depth += 1
         if self.depth > MAX_NESTING:
             cursor.fail(f"is nested more than {MAX_NESTING} deep")
         cursor.skip()
         while not cursor.takes(")"):
-            if found:
+            if values:
                 if not cursor.takes(","):
                     cursor.fail("has no `)` after its `(`")
                 cursor.skip()
-            found.append(self.primary())
+            values.append(self.primary())
             cursor.skip()
         self.depth -= 1
-        return found
+        return values
 
 
 def _parts(segments: list[Segment]) -> tuple[str | int, ...] | None:

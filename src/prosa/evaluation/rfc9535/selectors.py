@@ -155,10 +155,10 @@ class Path(Struct, frozen=True):
 
     def nodes(self, value: Value, search: Search) -> Iterator[Node]:
         """Yield what it finds below a value. Raises `TooMuch`."""
-        found: Iterable[Node] = (Node(value),)
+        nodes: Iterable[Node] = (Node(value),)
         for segment in self.segments:
-            found = segment.apply(found, search)
-        return iter(found)
+            nodes = segment.apply(nodes, search)
+        return iter(nodes)
 
 
 def children(node: Node, search: Search) -> list[Node]:

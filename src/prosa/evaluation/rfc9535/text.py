@@ -56,9 +56,9 @@ class Cursor(Struct):
 
     def takes(self, mark: str) -> bool:
         """Return whether a mark stands here, and move past it."""
-        found = self.text.startswith(mark, self.at)
-        self.at += len(mark) if found else 0
-        return found
+        matches = self.text.startswith(mark, self.at)
+        self.at += len(mark) if matches else 0
+        return matches
 
     def fail(self, message: str) -> NoReturn:
         """Raise `JsonPathError` for this place."""

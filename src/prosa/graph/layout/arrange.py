@@ -233,13 +233,13 @@ sheet."""
 
 def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = THOROUGH) -> list[Place]:
     """Return the places after pushing; what still overlaps after all that effort stays so."""
-    found = _roomier(_apart(places), sizes, effort.steps)
+    spread = _roomier(_apart(places), sizes, effort.steps)
     for _ in range(effort.tries):
-        found, clear = _pushed(found, sizes, effort.rounds)
+        spread, clear = _pushed(spread, sizes, effort.rounds)
         if clear:
             break
-        found = [(x * effort.growth, y * effort.growth) for x, y in found]
-    return found
+        spread = [(x * effort.growth, y * effort.growth) for x, y in spread]
+    return spread
 
 
 def _roomier(places: list[Place], sizes: Sequence[Size], steps: int) -> list[Place]:
@@ -256,12 +256,12 @@ def _roomier(places: list[Place], sizes: Sequence[Size], steps: int) -> list[Pla
 def _apart(places: Sequence[Place]) -> list[Place]:
     """No two at one point: pushing needs a direction."""
     taken: set[Place] = set()
-    found: list[Place] = []
+    distinct: list[Place] = []
     for at, (x, y) in enumerate(places):
         place = (x, y) if (x, y) not in taken else (x + (at % 97 + 1) * SLACK, y + (at % 89 + 1) * SLACK)
         taken.add(place)
-        found.append(place)
-    return found
+        distinct.append(place)
+    return distinct
 
 
 def _pushed(places: list[Place], sizes: Sequence[Size], rounds: int) -> tuple[list[Place], bool]:

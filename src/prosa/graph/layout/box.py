@@ -112,13 +112,13 @@ def place_labels(
     taken = _Taken()
     for box in (*nodes, *others):
         taken.add(box)
-    found: list[Box | None] = [None] * len(nodes)
+    label_boxes: list[Box | None] = [None] * len(nodes)
     for at in order:
         free = next((side for side in _sides(nodes[at], labels[at]) if taken.is_free(side)), None)
         if free is not None:
-            found[at] = free
+            label_boxes[at] = free
             taken.add(free)
-    return found
+    return label_boxes
 
 
 def _sides(node: Box, label: Size) -> tuple[Box, Box, Box, Box]:

@@ -356,7 +356,7 @@ def _near(
     leaf: _Square, whole: _Square, xs: Sequence[float], ys: Sequence[float], masses: Sequence[float]
 ) -> list[tuple[float, float, float]]:
     """Return the bodies that push those of a leaf: far squares as one body each, near ones body by body."""
-    found: list[tuple[float, float, float]] = []
+    points: list[tuple[float, float, float]] = []
     waiting = [whole]
     at_x, at_y, own = leaf.x, leaf.y, leaf.width
     while waiting:
@@ -365,9 +365,9 @@ def _near(
         dy = square.y - at_y
         reach = (square.width + own / 2) / FAR
         if reach * reach < dx * dx + dy * dy:
-            found.append((square.x, square.y, square.mass))
+            points.append((square.x, square.y, square.mass))
         elif square.parts:
             waiting.extend(square.parts)
         else:
-            found.extend((xs[body], ys[body], masses[body]) for body in square.bodies)
-    return found
+            points.extend((xs[body], ys[body], masses[body]) for body in square.bodies)
+    return points

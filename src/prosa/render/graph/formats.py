@@ -295,9 +295,9 @@ def iri(node: Node) -> str:
 
 
 def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Plain]:
-    found: dict[str, Plain] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
-    found |= {"dialect": node.dialect}
-    found |= {key: value for key, value in (("title", node.title), ("kind", node.type), ("url", node.url)) if value}
+    fields: dict[str, Plain] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
+    fields |= {"dialect": node.dialect}
+    fields |= {key: value for key, value in (("title", node.title), ("kind", node.type), ("url", node.url)) if value}
     targets: dict[str, list[str]] = {}
     references: list[dict[str, Plain]] = []
     for edge in edges:
@@ -307,7 +307,7 @@ def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[s
             if iri(target) not in same:
                 same.append(iri(target))
         references.append(_reference(edge, target))
-    return {**found, **targets, **({"references": references} if references else {})}
+    return {**fields, **targets, **({"references": references} if references else {})}
 
 
 def _property(edge: Edge) -> str:

@@ -52,12 +52,12 @@ def report_text(graph: Graph, report: Report, contradictions: Sequence[Compared]
 
 def report_json(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
     """Return the report for programs: one key, the name of the report."""
-    found = (
+    rows = (
         [_compared_object(contradiction) for contradiction in contradictions]
         if report == "contradictions"
         else _OBJECTS[report](graph)
     )
-    return dump({report: found}, indent=2)
+    return dump({report: rows}, indent=2)
 
 
 def _contradiction(compared: Compared) -> Iterator[str]:
@@ -102,11 +102,11 @@ def _passage_object(passage: Passage | None) -> dict[str, Plain] | None:
 
 
 def _orphans_text(graph: Graph) -> Iterator[str]:
-    found = orphans(graph)
-    if found:
-        yield f"{plural(len(found), 'document')} that no other document points at"
+    lone = orphans(graph)
+    if lone:
+        yield f"{plural(len(lone), 'document')} that no other document points at"
         yield from table(
-            ("document", ""), [(graph.by_id[node_id].path, graph.by_id[node_id].title) for node_id in found]
+            ("document", ""), [(graph.by_id[node_id].path, graph.by_id[node_id].title) for node_id in lone]
         )
 
 
@@ -139,9 +139,9 @@ def _steps(graph: Graph, cycle: Sequence[str]) -> Iterator[Edge]:
 
 
 def _components_text(graph: Graph) -> Iterator[str]:
-    found = components(graph)
-    single = [part for part in found if len(part) == 1]
-    for part in found:
+    parts = components(graph)
+    single = [part for part in parts if len(part) == 1]
+    for part in parts:
         if len(part) > 1:
             names = ", ".join(safe(graph.by_id[node_id].path) for node_id in part[:MANY])
             yield f"{plural(len(part), 'document')}: {names}{' …' if len(part) > MANY else ''}"

@@ -110,11 +110,11 @@ def _lines(selection: Selection) -> tuple[Line, ...]:
     place = {node.id: at for at, node in enumerate(selection.nodes)}
     ends = [(edge, place[edge.source], place[edge.target]) for edge in selection.drawn]
     ends += [(edge, place[edge.source], len(selection.nodes) + ghost) for edge, ghost in ghosts]
-    found: dict[tuple[int, int, str], Line] = {}
+    lines: dict[tuple[int, int, str], Line] = {}
     for edge, source, target in ends:
         kind = kind_of(edge)
-        found.setdefault((source, target, kind), Line(edge, source, target, kind, looks[kind]))
-    return tuple(found.values())
+        lines.setdefault((source, target, kind), Line(edge, source, target, kind, looks[kind]))
+    return tuple(lines.values())
 
 
 def _marks(selection: Selection, lines: Sequence[Line]) -> list[Mark]:
@@ -175,8 +175,8 @@ def _with_more_labels(marks: Sequence[Mark], order: Sequence[int]) -> list[Mark]
     boxes = [mark.box for mark in marks]
     taken = [mark.label_box for mark in marks if mark.label_box]
     waiting = [at for at in order if marks[at].label_box is None]
-    found = place_labels(boxes, [label_size(mark) for mark in marks], waiting, taken)
-    return [replace(mark, label_box=mark.label_box or box) for mark, box in zip(marks, found, strict=True)]
+    label_boxes = place_labels(boxes, [label_size(mark) for mark in marks], waiting, taken)
+    return [replace(mark, label_box=mark.label_box or box) for mark, box in zip(marks, label_boxes, strict=True)]
 
 
 def _key(mark: Mark) -> str:
@@ -227,28 +227,28 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def wrap(text: str, width: float, size: float, *, lines: int = 2, bold: bool = False) -> tuple[str, ...]:
     """At most ``lines`` lines of at most that width, about equally long; what does not fit ends in an ellipsis. One
     empty line for none."""
-    found = _filled(text, width, size, lines, bold)
-    if len(found) < 2 or found[-1].endswith(ELLIPSIS):
-        return found
+    text_lines = _filled(text, width, size, lines, bold)
+    if len(text_lines) < 2 or text_lines[-1].endswith(ELLIPSIS):
+        return text_lines
     tried = (_filled(text, width * share, size, lines, bold) for share in _SHARES)
-    return next(candidate for candidate in (*tried, found) if " ".join(candidate) == " ".join(found))
+    return next(candidate for candidate in (*tried, text_lines) if " ".join(candidate) == " ".join(text_lines))
 
 
 def _filled(text: str, width: float, size: float, lines: int, bold: bool) -> tuple[str, ...]:
     """Return lines filled one after the other."""
     words = text.split()
-    found: list[str] = []
-    while words and len(found) < lines - 1:
+    filled: list[str] = []
+    while words and len(filled) < lines - 1:
         line = words.pop(0)
         while words and text_width(f"{line} {words[0]}", size, bold=bold) <= width:
             line = f"{line} {words.pop(0)}"
         if text_width(line, size, bold=bold) > width:
             line, rest = _broken(line, width, size, bold)
             words = [rest, *words] if rest else words
-        found.append(line)
+        filled.append(line)
     if words:
-        found.append(shortened(" ".join(words), width, size, bold=bold))
-    return tuple(found) or ("",)
+        filled.append(shortened(" ".join(words), width, size, bold=bold))
+    return tuple(filled) or ("",)
 
 
 def shortened(text: str, width: float, size: float, *, bold: bool = False) -> str:

@@ -53,13 +53,13 @@ def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
     """Return the path of the action with its `{names}`, and the pairs of its own query. Raises `ValueError`."""
     origin = page.frame.origin or _NOWHERE
     where, _, query = contract.url.partition("?")
-    found = urlsplit(urljoin(f"{origin}{page.frame.prefix}/", where))
+    target = urlsplit(urljoin(f"{origin}{page.frame.prefix}/", where))
     root = urlsplit(origin)
-    if (found.scheme, found.netloc) != (root.scheme, root.netloc):
+    if (target.scheme, target.netloc) != (root.scheme, root.netloc):
         raise ValueError("its URL leads to another origin than this site; such an action is not called")
-    if found.path.startswith("//"):
+    if target.path.startswith("//"):
         raise ValueError("its URL begins with two slashes, which a browser takes for another host")
-    return quote(found.path or "/", safe=f"{ESCAPED_SAFE}{{}}"), parse_qsl(query, keep_blank_values=True)
+    return quote(target.path or "/", safe=f"{ESCAPED_SAFE}{{}}"), parse_qsl(query, keep_blank_values=True)
 
 
 def _form(
@@ -158,11 +158,11 @@ Field = dict[str, Plain]
 def fields_of(contract: Contract, example: Mapping[str, Plain], prefix: str) -> list[Field]:
     """Return the fields in the order path, query, body; ``prefix`` starts their ids."""
     made = [_field("path", name, {}, True, _example_part(example, "path").get(name)) for name in contract.path_names]
-    given = _example_part(example, "query")
+    example_query = _example_part(example, "query")
     for name in contract.parameters:
         schema = contract.described.get(name)
         described = schema if isinstance(schema, Mapping) else {}
-        made.append(_field("query", name, described, name in contract.required, given.get(name)))
+        made.append(_field("query", name, described, name in contract.required, example_query.get(name)))
     made += _body_fields(contract, example.get("body"))
     return [{**field, "id": f"{prefix}:{number}"} for number, field in enumerate(made[:MAX_FIELDS], 1)]
 
@@ -194,8 +194,11 @@ def _body_fields(contract: Contract, example: Plain) -> list[Field]:
         ]
     required = schema.get("required") if isinstance(schema, Mapping) else ()
     names = required if isinstance(required, list | tuple) else ()
-    given = example or {}
-    return [_field("body", name, subschema, name in names, given.get(name)) for name, subschema in properties.items()]
+    example_values = example or {}
+    return [
+        _field("body", name, subschema, name in names, example_values.get(name))
+        for name, subschema in properties.items()
+    ]
 
 
 def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
@@ -212,15 +215,15 @@ def flat_properties(schema: Plain) -> Mapping[str, Mapping[str, Plain]] | None:
 
 
 def _type(schema: Mapping[str, Plain]) -> str:
-    found = schema.get("type", "")
-    if isinstance(found, list | tuple):
-        found = next((item for item in found if item != "null"), "")
-    return found if isinstance(found, str) else ""
+    kind = schema.get("type", "")
+    if isinstance(kind, list | tuple):
+        kind = next((item for item in kind if item != "null"), "")
+    return kind if isinstance(kind, str) else ""
 
 
 def _choices(schema: Mapping[str, Plain]) -> list[Plain]:
-    found = schema.get("enum")
-    return [item for item in found if _is_scalar(item)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
+    values = schema.get("enum")
+    return [item for item in values if _is_scalar(item)][:MAX_CHOICES] if isinstance(values, list | tuple) else []
 
 
 def _is_scalar(value: Plain) -> bool:
@@ -231,14 +234,14 @@ def _field(place: str, name: str, schema: Mapping[str, Plain], required: bool, e
     kind, items = _type(schema), schema.get("items")
     value = example if example is not None else schema.get("default")
     many = kind == "array" and isinstance(items, Mapping)
-    choices = _choices(items if many and isinstance(items, Mapping) else schema)
+    options = _choices(items if many and isinstance(items, Mapping) else schema)
     more: Field = {"about": schema.get("description"), "hint": ""}
-    if kind == "boolean" and not choices:
+    if kind == "boolean" and not options:
         if value is not True:
             return _made(place, name, "boolean", False, "", kind="box", **more)
-        choices = [True, False]
-    if choices:
-        written = [(_choice(place, choice), _text(choice)) for choice in choices]
+        options = [True, False]
+    if options:
+        written = [(_choice(place, choice), _text(choice)) for choice in options]
         chosen = [_choice(place, item) for item in (value if isinstance(value, list) else [value]) if item is not None]
         typed = "json" if place == "body" else "text"
         return _made(place, name, typed, required, "", kind="choice", choices=written, chosen=chosen, many=many, **more)
@@ -296,5 +299,5 @@ def sample(schema: Schema | None) -> Plain:
 def _sample(schema: Mapping[str, Plain]) -> Plain:
     if "default" in schema:
         return schema["default"]
-    choices = _choices(schema)
-    return choices[0] if choices else {"integer": 1, "number": 1, "boolean": True}.get(_type(schema), "…")
+    options = _choices(schema)
+    return options[0] if options else {"integer": 1, "number": 1, "boolean": True}.get(_type(schema), "…")

@@ -299,8 +299,8 @@ def render_text(
 def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
     """Return the table of contents, of two levels; empty if there are too few headings. ``titled`` is true if the
     first heading is the title of the page."""
-    found = [section for section in document.sections[titled:] if section.anchor and not section.heading.nested]
-    own = [section for section in found if section.level <= _DEEPEST]
+    sections = [section for section in document.sections[titled:] if section.anchor and not section.heading.nested]
+    own = [section for section in sections if section.level <= _DEEPEST]
     top = min((section.level for section in own), default=0)
     own = [section for section in own if section.level < top + _DEPTHS]
     if len(own) < FEWEST_CONTENTS:

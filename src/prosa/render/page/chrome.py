@@ -78,27 +78,27 @@ FRAGMENT_HEADER = "Prosa-Fragment"
 """The request header of the page's script that requests `hits_fragment` instead of the page."""
 
 
-def search_page(found: SearchPage) -> str:
+def search_page(page: SearchPage) -> str:
     """Return the page of results."""
-    title = f"Search: {found.query}" if found.query.strip() else "Search"
-    return render("search.html", {**chrome(found.frame, title, query=found.query), **_values(found, MAX_HITS)})
+    title = f"Search: {page.query}" if page.query.strip() else "Search"
+    return render("search.html", {**chrome(page.frame, title, query=page.query), **_values(page, MAX_HITS)})
 
 
-def hits_fragment(found: SearchPage) -> str:
+def hits_fragment(page: SearchPage) -> str:
     """Return the options of the list under the search field: links, each with the role of an option."""
-    values = _values(found, MAX_TYPED)
-    everything = f"{found.frame.prefix}/mdh/search?q={in_query(found.query)}"
-    return render("hits.html", {**values, "everything": everything, "more": len(found.hits) > MAX_TYPED})
+    values = _values(page, MAX_TYPED)
+    everything = f"{page.frame.prefix}/mdh/search?q={in_query(page.query)}"
+    return render("hits.html", {**values, "everything": everything, "more": len(page.hits) > MAX_TYPED})
 
 
-def _values(found: SearchPage, most: int) -> dict[str, Plain]:
+def _values(page: SearchPage, most: int) -> dict[str, Plain]:
     return {
-        "query": found.query,
-        "asked": bool(found.query.strip()),
-        "ready": found.ready,
-        "complaint": found.complaint,
-        "hits": _hits(found.frame, found.hits[:most]),
-        "count": len(found.hits),
+        "query": page.query,
+        "asked": bool(page.query.strip()),
+        "ready": page.ready,
+        "complaint": page.complaint,
+        "hits": _hits(page.frame, page.hits[:most]),
+        "count": len(page.hits),
     }
 
 

@@ -70,15 +70,15 @@ class Quoting(Struct):
         if len(self.above) >= MAX_DEPTH or budget.quotes <= 0 or budget.looks <= 0:
             return ""
         budget.looks -= 1
-        found = page.excerpt(written)
-        if found is None or found.path in (*self.above, self.path) or len(found.span) > budget.characters:
+        excerpt = page.excerpt(written)
+        if excerpt is None or excerpt.path in (*self.above, self.path) or len(excerpt.span) > budget.characters:
             return ""
         budget.quotes -= 1
-        budget.characters -= len(found.span)
-        inner = Quoting(found.path, (*self.above, self.path), budget)
+        budget.characters -= len(excerpt.span)
+        inner = Quoting(excerpt.path, (*self.above, self.path), budget)
         scope = f"{len(self.above)}.{budget.quotes}:"
-        _, cleaned = with_quotes(found.page, text_of(found), inner, scope=scope)
-        return _quotation(found, "".join(piece for piece in cleaned if isinstance(piece, str)))
+        _, cleaned = with_quotes(excerpt.page, text_of(excerpt), inner, scope=scope)
+        return _quotation(excerpt, "".join(piece for piece in cleaned if isinstance(piece, str)))
 
 
 def with_quotes(
@@ -136,19 +136,19 @@ def _filled(html: str, mark: str, quotations: Sequence[str]) -> str:
     return re.sub(rf"^{mark}(\d+);$", lambda match: quotations[int(match[1])], html, flags=re.MULTILINE)
 
 
-def _quotation(found: Excerpt, inside: str) -> str:
-    title, url = escape(found.title), escape(link_url(found.url))
+def _quotation(excerpt: Excerpt, inside: str) -> str:
+    title, url = escape(excerpt.title), escape(link_url(excerpt.url))
     return (
         f'<blockquote class="embed"><p class="from"><a href="{url}">{title}</a></p>\n'
         f'<div class="quoted">{inside}</div></blockquote>'
     )
 
 
-def text_of(found: Excerpt) -> str:
+def text_of(excerpt: Excerpt) -> str:
     """Return the text of an excerpt, with the link definitions of its document where it is a part of it."""
-    document, span = found.document, found.span
+    document, span = excerpt.document, excerpt.span
     whole = span == document.body
-    if found.page.vault and _COMMENT in document.source.text:
+    if excerpt.page.vault and _COMMENT in document.source.text:
         text = _uncommented(document)[span.start : span.end].replace("\0", "")
     else:
         text = document.source.slice(span)

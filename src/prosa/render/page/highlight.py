@@ -136,8 +136,8 @@ def _diff(text: str) -> Iterator[Piece]:
 @cache
 def _lexer(module: str, name: str) -> Lexer:
     made = getattr(import_module(f"pygments.lexers.{module}"), name)
-    found: Lexer = made(handlecodeblocks=False) if name == "MarkdownLexer" else made()
-    return found
+    lexer: Lexer = made(handlecodeblocks=False) if name == "MarkdownLexer" else made()
+    return lexer
 
 
 @cache

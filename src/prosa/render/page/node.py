@@ -220,7 +220,8 @@ def connections(page: Page) -> list[_Group]:
     if near is None:
         return []
     groups = [
-        _group(page.frame, rel or "related", found, typed=True) for rel, found in _by_rel(near.relationships).items()
+        _group(page.frame, rel or "related", neighbours, typed=True)
+        for rel, neighbours in _by_rel(near.relationships).items()
     ]
     _bound(groups)
     if not page.nav:  # the content of a folder is listed beside the page already
@@ -231,10 +232,10 @@ def connections(page: Page) -> list[_Group]:
 
 
 def _by_rel(neighbours: Sequence[Neighbour]) -> dict[str, list[Neighbour]]:
-    found: dict[str, list[Neighbour]] = {}
+    by_rel: dict[str, list[Neighbour]] = {}
     for neighbour in neighbours:
-        found.setdefault(neighbour.rel, []).append(neighbour)
-    return found
+        by_rel.setdefault(neighbour.rel, []).append(neighbour)
+    return by_rel
 
 
 def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> _Group:

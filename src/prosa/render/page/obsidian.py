@@ -54,20 +54,20 @@ def wikilink(state: State, payload: LinkTag, label: str) -> str:
 def embed(state: State, payload: LinkTag, label: str) -> str:
     """Return an embed: a picture, a quoted document, else a link."""
     written, own = _parts(payload)
-    found = state.wiki(written)
+    wiki = state.wiki(written)
     name = label if own and not size_of(label) else escape(name_of(written))
-    if found.kind == "picture":
+    if wiki.kind == "picture":
         size = _size(size_of(label)) if own else ""
-        return f'<img src="{state.key}{escape(found.url)}" alt="{name}"{size} loading="{state.key}lazy">'
-    if found.kind == "node" and not state.phrase and not state.links:
+        return f'<img src="{state.key}{escape(wiki.url)}" alt="{name}"{size} loading="{state.key}lazy">'
+    if wiki.kind == "node" and not state.phrase and not state.links:
         quoted = state.quote(written)
         if quoted and state.paragraph >= 0:
             state.split = True
             return f"</p>\n{quoted}\n<p>"
         if quoted:
             return f"\n{quoted}\n"
-    shown = _linked(state, found, written, name if found.kind != "text" else label, bar=own)
-    return f"!{shown}" if found.kind == "text" else shown
+    shown = _linked(state, wiki, written, name if wiki.kind != "text" else label, bar=own)
+    return f"!{shown}" if wiki.kind == "text" else shown
 
 
 def _parts(payload: LinkTag) -> tuple[str, bool]:
@@ -79,13 +79,13 @@ def _parts(payload: LinkTag) -> tuple[str, bool]:
     return (written.removesuffix("\\") if own else written), own
 
 
-def _linked(state: State, found: Wiki, written: str, label: str, *, bar: bool) -> str:
-    if found.kind == "text":
+def _linked(state: State, wiki: Wiki, written: str, label: str, *, bar: bool) -> str:
+    if wiki.kind == "text":
         return f"[[{escape(written, quote=False)}{f'|{label}' if bar else ''}]]"
-    if found.kind == "missing":
+    if wiki.kind == "missing":
         shown = label if state.vault else f"[[{label}]]"
         return f'<span class="{state.key}missing" title="{state.key}{UNRESOLVED}">{shown}</span>'
-    return label if state.links else f'<a href="{state.key}{escape(found.url)}">{label}</a>'
+    return label if state.links else f'<a href="{state.key}{escape(wiki.url)}">{label}</a>'
 
 
 def _size(size: tuple[str, str] | None) -> str:

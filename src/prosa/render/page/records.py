@@ -146,9 +146,9 @@ def _progress(record: ListedRecord) -> str:
 
 
 def _figures(record: ListedRecord) -> list[str]:
-    found = [f"{record.calls:,} call{'' if record.calls == 1 else 's'}"] if record.calls else []
-    found += [f"{record.tokens:,} tokens"] if record.tokens else []
-    return found + ([f"{record.seconds:,.1f} s"] if record.seconds is not None else [])
+    figures = [f"{record.calls:,} call{'' if record.calls == 1 else 's'}"] if record.calls else []
+    figures += [f"{record.tokens:,} tokens"] if record.tokens else []
+    return figures + ([f"{record.seconds:,.1f} s"] if record.seconds is not None else [])
 
 
 def _short(text: str) -> str:

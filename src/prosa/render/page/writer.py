@@ -74,8 +74,8 @@ def write(
     )
     state.raw.key = key
     options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
-    found = maths.events(text, options, always=vault) if maths.may_hold_maths(text) else None
-    events = cast("Iterable[Event]", pyromark.events(text, options=options) if found is None else found)
+    maths_events = maths.events(text, options, always=vault) if maths.may_hold_maths(text) else None
+    events = cast("Iterable[Event]", pyromark.events(text, options=options) if maths_events is None else maths_events)
     for event in events:
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))

@@ -83,14 +83,14 @@ def _asked(case: Case) -> Iterator[Part]:
 
 def _asserted(case: Case) -> dict[str, Value]:
     """Return what each assertion expects by its name; further ones of the same name have a number."""
-    found: dict[str, Value] = {}
+    expectations: dict[str, Value] = {}
     times = Counter[str]()
-    said = [(assertion.name, assertion.expect) for assertion in case.assertions]
-    for name, expected in (*said, *((expected.name, dict(expected.words)) for expected in case.workspace)):
+    assertions = [(assertion.name, assertion.expect) for assertion in case.assertions]
+    for name, expected in (*assertions, *((expected.name, dict(expected.words)) for expected in case.workspace)):
         times[name] += 1
-        own = f"{name} ({times[name]})" if name in found else name
-        found[own if own not in found else f"{own}'"] = expected
-    return found
+        own = f"{name} ({times[name]})" if name in expectations else name
+        expectations[own if own not in expectations else f"{own}'"] = expected
+    return expectations
 
 
 def _single_text(value: Value) -> str:
@@ -227,8 +227,8 @@ def _evidence(attempt: Attempt) -> Iterator[str]:
 
 def _failure(failure: Failure) -> str:
     place = f"<code>{brief(failure.pointer or 'output')}</code>"
-    wanted, found = brief(failure.expected, MAX_REASON), brief(failure.found, MAX_REASON)
-    return f'<li class="failed"><b>✗</b> {place} expected {wanted}, found {found}</li>\n'
+    wanted, actual = brief(failure.expected, MAX_REASON), brief(failure.found, MAX_REASON)
+    return f'<li class="failed"><b>✗</b> {place} expected {wanted}, found {actual}</li>\n'
 
 
 def _grade(graded: Graded) -> str:

@@ -97,9 +97,9 @@ def _failures(rows: Sequence[RowResult]) -> Iterator[Part]:
     lines: list[str] = []
     for kind, errors in sorted(kinds.items(), key=lambda entry: -sum(map(len, entry[1].values()))):
         often = sorted(errors.items(), key=lambda entry: -len(entry[1]))
-        said = "<br>".join(f"{len(at):,}× {brief(error)} {_places(at)}" for error, at in often[:MAX_EXAMPLES])
+        examples = "<br>".join(f"{len(at):,}× {brief(error)} {_places(at)}" for error, at in often[:MAX_EXAMPLES])
         more = f"<br>… and {len(often) - MAX_EXAMPLES:,} other errors" if len(often) > MAX_EXAMPLES else ""
-        lines.append(table_row(f"<b>✗ {kind}</b>", (f"{sum(map(len, errors.values())):,}", said + more)))
+        lines.append(table_row(f"<b>✗ {kind}</b>", (f"{sum(map(len, errors.values())):,}", examples + more)))
     yield "<h2>Failures</h2>\n"
     yield from table("Failures by kind", "failures", ("Kind", "Rows", "Errors"), lines)
 

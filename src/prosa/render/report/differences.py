@@ -102,11 +102,11 @@ def _unique(one: Sequence[str], other: Sequence[str], area: _Area) -> list[tuple
         return []
     counts, places = Counter(one[a:a_end]), Counter(other[b:b_end])
     at = {word: n for n, word in enumerate(other[b:b_end], b) if places[word] == 1}
-    found = [(n, at[word]) for n, word in enumerate(one[a:a_end], a) if counts[word] == 1 and word in at]
+    pairs = [(n, at[word]) for n, word in enumerate(one[a:a_end], a) if counts[word] == 1 and word in at]
     tops: list[int] = []  # the last position in the other text of the best row of each length
     rows: list[int] = []
     before: list[int] = []
-    for index, (_, place) in enumerate(found):
+    for index, (_, place) in enumerate(pairs):
         length = bisect_left(tops, place)
         before.append(rows[length - 1] if length else -1)
         tops[length : length + 1] = [place]
@@ -114,7 +114,7 @@ def _unique(one: Sequence[str], other: Sequence[str], area: _Area) -> list[tuple
     row: list[tuple[int, int]] = []
     index = rows[-1] if rows else -1
     while index >= 0:
-        row.append(found[index])
+        row.append(pairs[index])
         index = before[index]
     return row[::-1]
 

@@ -55,12 +55,12 @@ _TOO_MANY = regex(f"`{{{MAX_TICKS + 1}}}")
 def test_markdown(shown: ShownTest, *, limit: int = MAX_COMMENT, whole: Whole | None = None) -> str:
     """Return a test in at most ``limit`` bytes: verdicts, suites, what did not pass with its answers, all cases."""
     report = shown.report
-    found = subjects(report)
+    all_subjects = subjects(report)
     start = list(_start(shown, limit))
     end = [f"{line}\n" for line in _end(shown)]
-    rows = [row for subject in found for row in subject.rows if row.is_bad]
+    rows = [row for subject in all_subjects for row in subject.rows if row.is_bad]
     room = limit - weight(start) - weight(end) - 200
-    matrix = fitting(([line] for subject in found for line in _matrix(subject)), room // 3)
+    matrix = fitting(([line] for subject in all_subjects for line in _matrix(subject)), room // 3)
     left = int((room - sum(map(weight, matrix))) * _SHARE)
     bad = ["\n#### Not passed\n" if rows else "", *_within(map(_case, rows), left, "case")]
     return assemble([*start, *bad, *(part for table in matrix for part in table), *end], limit, whole or {})

@@ -151,10 +151,10 @@ def one_line(text: str, most: int) -> str:
 def cut_note(size: int, digest: str, whole: Whole, where: str = "") -> str:
     """Return what is said of a text that is cut: its bytes, its SHA-256, and where it is whole."""
     path = whole.get(digest)
-    found = f"; <code>{where}</code> has the full text" if where else ""
+    more = f"; <code>{where}</code> has the full text" if where else ""
     if path is not None:
-        found = f'; <a href="./{escape(quoted_relative(path.lstrip("/")))}">the full text is in a file</a>'
-    return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>{found}.</p>'
+        more = f'; <a href="./{escape(quoted_relative(path.lstrip("/")))}">the full text is in a file</a>'
+    return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>{more}.</p>'
 
 
 def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[Part]) -> Iterator[Part]:
@@ -178,13 +178,13 @@ def weight(parts: Iterable[Part]) -> int:
 
 def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part]]:
     """Return as many of the first sections as have room."""
-    found: list[Sequence[Part]] = []
+    fitted: list[Sequence[Part]] = []
     for section in sections:
         room -= weight(section)
         if room < 0:
             break
-        found.append(section)
-    return found
+        fitted.append(section)
+    return fitted
 
 
 def within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:

@@ -54,7 +54,7 @@ def results(report: Report, limit: int) -> Iterator[Part]:
     yield from within(cards, limit // 10, "further suite")
     yield "</div>\n</section>\n"
     yield from _notes(report)
-    routed = ((suite, found) for suite in report.suites if (found := suite.confusion) is not None)
+    routed = ((suite, confusion) for suite in report.suites if (confusion := suite.confusion) is not None)
     yield from within((_confusion(*pair) for pair in routed), limit // 12, "further skill table")
 
 
@@ -200,12 +200,12 @@ def _agents(attempts: Sequence[Attempt]) -> list[Part]:
 # ---- skills ----
 
 
-def _confusion(suite: SuiteReport, found: Confusion) -> Iterator[Part]:
+def _confusion(suite: SuiteReport, confusion: Confusion) -> Iterator[Part]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
-    columns = found.columns[:MAX_SKILLS]
+    columns = confusion.columns[:MAX_SKILLS]
     heads = ("Requests that belong to", *(brief(column, 60) for column in columns))
     yield f"<section>\n<h2>Skills loaded: {brief(side_name(suite), 80)}</h2>\n"
-    rows = (_loads(row, columns, found.own) for row in found.rows[:MAX_SKILLS])
+    rows = (_loads(row, columns, confusion.own) for row in confusion.rows[:MAX_SKILLS])
     yield from table("Skills loaded for requests", "confusion", heads, rows)
     yield from (f'<p class="facts">{brief(line)}</p>\n' for line in offered_lines(suite))
     yield "</section>\n"
@@ -225,9 +225,9 @@ def _loads(row: ConfusionRow, columns: Sequence[str], own: str) -> str:
 # ---- trend ----
 
 
-def trends(found: Sequence[Trend], limit: int) -> Iterator[Part]:
+def trends(all_trends: Sequence[Trend], limit: int) -> Iterator[Part]:
     """Yield each suite over time, in less than a tenth of ``limit`` bytes."""
-    several = [trend for trend in found if len(trend.points) > 1]
+    several = [trend for trend in all_trends if len(trend.points) > 1]
     if several:
         yield '<section>\n<h2>Trend</h2>\n<div class="trends">\n'
         drawn = (_trend(f"trend-{at}", trend) for at, trend in enumerate(several, 1))

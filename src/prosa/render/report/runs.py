@@ -135,5 +135,5 @@ def _reply(call: CallRecord) -> Pieces:
 
 
 def _listed(value: Value, name: str) -> list[dict[str, Value]]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    entries = value.get(name) if isinstance(value, dict) else None
+    return [item for item in entries if isinstance(item, dict)] if isinstance(entries, list) else []

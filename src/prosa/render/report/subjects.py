@@ -60,13 +60,13 @@ def subjects(report: Report) -> list[Subject]:
 
 
 def _subject(at: int, path: str, suites: Sequence[SuiteReport]) -> Subject:
-    found: dict[str, list[CaseReport | None]] = {}
+    by_title: dict[str, list[CaseReport | None]] = {}
     for place, suite in enumerate(suites):
         for case in suite.cases:
-            found.setdefault(case.case.name, [None] * len(suites))[place] = case
+            by_title.setdefault(case.case.name, [None] * len(suites))[place] = case
     rows = (
         Row(f"case-{at}-{number}", path, title, tuple(cases), tuple(suites))
-        for number, (title, cases) in enumerate(found.items(), 1)
+        for number, (title, cases) in enumerate(by_title.items(), 1)
     )
     return Subject(path, tuple(suites), tuple(rows))
 

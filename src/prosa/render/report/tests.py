@@ -33,13 +33,13 @@ def test_page(
     """Return a test as one page of at most ``limit`` bytes. Answers share the room; if the cases need more than there
     is, those that failed come first and the page says how many are missing. ``whole`` maps the SHA-256 of texts that
     are whole in a file to its path from the page; ``form`` is one for the feedback on a case."""
-    found = subjects(shown.report)
+    all_subjects = subjects(shown.report)
     start, end = [*_start(shown, limit)], [*trends(shown.trends, limit), *_foot(shown.record)]
     room = limit - frame_weight(_title(shown)) - weight(start) - weight(end)
-    rows = [row for subject in found for row in subject.rows]
+    rows = [row for subject in all_subjects for row in subject.rows]
     sections = _fitting(rows, shown.feedback, int(room * _SHARE), form)
     while True:
-        body = [*start, *_cases(found, sections), *end]
+        body = [*start, *_cases(all_subjects, sections), *end]
         text = page(_title(shown), body, limit, whole or {})
         if not sections or len(text.encode()) <= limit:
             return text
@@ -57,8 +57,8 @@ def test_pages(
 ) -> dict[str, str]:
     """Return a test as pages by the names of their files, `index.html` the first. Each has at most ``limit`` bytes and
     ``per_page`` cases. ``only`` names one that is made alone."""
-    found = subjects(shown.report)
-    rows = [row for subject in found for row in subject.rows]
+    all_subjects = subjects(shown.report)
+    rows = [row for subject in all_subjects for row in subject.rows]
     if len(rows) <= per_page:
         return {"index.html": test_page(shown, limit=limit, whole=whole, form=form)}
     chunks = [rows[at : at + per_page] for at in range(0, len(rows), per_page)]
@@ -71,7 +71,7 @@ def test_pages(
         if only not in ("", name):
             continue
         sections = _fitting(chunk, shown.feedback, int((limit - frame_weight(_title(shown))) * _SHARE), form)
-        body = [*_turning(shown, names, at), *_cases(found, sections, chunk), *_foot(shown.record)]
+        body = [*_turning(shown, names, at), *_cases(all_subjects, sections, chunk), *_foot(shown.record)]
         pages[name] = page(_title(shown), body, limit, whole or {})
     return pages
 
@@ -87,8 +87,8 @@ def _fitting(
         [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)), most, form)]
         for row in map(rows.__getitem__, order)
     )
-    found = dict(zip(order, fitting(sections, room), strict=False))
-    return {rows[at].name: [*found[at]] for at in sorted(found)}
+    fitted = dict(zip(order, fitting(sections, room), strict=False))
+    return {rows[at].name: [*fitted[at]] for at in sorted(fitted)}
 
 
 def _title(shown: ShownTest) -> str:
@@ -139,11 +139,13 @@ def _foot(record: TestRecord) -> Iterator[str]:
 # ---- cases ----
 
 
-def _cases(found: Sequence[Subject], sections: Mapping[str, list[Part]], only: Sequence[Row] = ()) -> Iterator[Part]:
+def _cases(
+    all_subjects: Sequence[Subject], sections: Mapping[str, list[Part]], only: Sequence[Row] = ()
+) -> Iterator[Part]:
     """Yield the matrix and the cases of each subject, as far as they have sections."""
     names = {row.name for row in only}
     yield from _filters() if len(sections) > 1 else ()
-    for number, subject in enumerate(found, 1):
+    for number, subject in enumerate(all_subjects, 1):
         wanted = [row for row in subject.rows if not names or row.name in names]
         rows = [row for row in wanted if row.name in sections]
         if not wanted:

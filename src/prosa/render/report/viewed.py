@@ -36,10 +36,10 @@ def opinion_forms(action: str, csrf: str) -> Callable[[Row, Feedback], str]:
         name = row.name.replace("case", "feedback", 1)
         fields = {"csrf": csrf, "suite": row.path, "case": row.title, "at": name}
         hidden = "".join(f'<input type="hidden" name="{key}" value="{escape(value)}">' for key, value in fields.items())
-        choices = "".join(_choice(*opinion, chosen=opinion[0] == feedback.opinion) for opinion in OPINIONS)
+        options = "".join(_choice(*opinion, chosen=opinion[0] == feedback.opinion) for opinion in OPINIONS)
         return (
             f'<form class="opinion" id="{name}" method="post" action="{escape(action)}">{hidden}\n'
-            f"<fieldset><legend>Your opinion of the answers</legend>{choices}</fieldset>\n"
+            f"<fieldset><legend>Your opinion of the answers</legend>{options}</fieldset>\n"
             f'<label for="{name}-text">In a sentence</label>'
             f'<textarea id="{name}-text" name="text" rows="2" maxlength="4000">\n{escape(feedback.text)}</textarea>\n'
             f'<button>Save<span class="unseen"> the opinion on {attribute(row.title)}</span></button>\n</form>\n'

@@ -197,11 +197,11 @@ def differing_numbers(corpus: Corpus, path: Path, facts: DocumentFacts) -> Itera
 
 def _figures(corpus: Corpus) -> dict[str, list[tuple[Path, tuple[str, ...]]]]:
     """Return the lines with numbers of all context files by their words, in the order of the corpus."""
-    found: dict[str, list[tuple[Path, tuple[str, ...]]]] = {}
+    figures: dict[str, list[tuple[Path, tuple[str, ...]]]] = {}
     for real, facts in corpus.entries.items():
         for words, numbers, _start, _end in extra_of(facts).get("figures", ()) if facts.dialect == "context" else ():
-            found.setdefault(words, []).append((real, tuple(numbers)))
-    return found
+            figures.setdefault(words, []).append((real, tuple(numbers)))
+    return figures
 
 
 def _name(corpus: Corpus, real: Path) -> str:

@@ -81,10 +81,10 @@ def make_targets(project: Project) -> Defined | None:
             return None
         for line in text.replace("\\\n", " ").splitlines():
             if include := _INCLUDE.match(line):
-                found = _included(include[1], path, project)
-                if found is None:
+                targets = _included(include[1], path, project)
+                if targets is None:
                     return None
-                waiting += found
+                waiting += targets
             elif not line.startswith(("\t", "#", " ")) and (target := _TARGET.match(line)):
                 if "$" in target[1]:
                     return None
@@ -98,15 +98,15 @@ def make_targets(project: Project) -> Defined | None:
 
 def _included(words: str, path: str, project: Project) -> list[str] | None:
     """Return the files that an `include` names; None where a variable or a pattern names them."""
-    found: list[str] = []
+    paths: list[str] = []
     for word in words.split():
         name = posixpath.normpath(posixpath.join(posixpath.dirname(path), word))
         if "$" in word or "*" in word or name.startswith("..") or posixpath.isabs(word):
             return None
         if name not in project.files:
             return None
-        found.append(name)
-    return found
+        paths.append(name)
+    return paths
 
 
 _RECIPE = regex(r"@?([A-Za-z_][\w-]*)(?:[ \t][^\n]*?)?:(?!=)")
@@ -124,9 +124,9 @@ def just_recipes(project: Project) -> Defined | None:
         for line in text.splitlines():
             if _MODULE.match(line):
                 return None
-            found = _ALIAS.match(line) or _RECIPE.match(line)
-            if found:
-                names.add(found[1])
+            match = _ALIAS.match(line) or _RECIPE.match(line)
+            if match:
+                names.add(match[1])
     return _defined(names, paths)
 
 
@@ -153,8 +153,8 @@ def cargo_packages(project: Project) -> Defined | None:
         workspace = data.get("workspace")
         for table in (data, workspace if isinstance(workspace, dict) else {}):
             for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
-                found = table.get(kind)
-                names |= {*found} if isinstance(found, dict) else set()
+                dependencies = table.get(kind)
+                names |= {*dependencies} if isinstance(dependencies, dict) else set()
     lock = project.text("Cargo.lock") if "Cargo.lock" in project.files else None
     names |= {*_LOCKED.findall(lock[:MAX_BYTES])} if lock else set()
     return _defined(names, paths)
@@ -165,17 +165,17 @@ _LOCKED = regex(r'(?m)^name = "([^"]+)"')
 
 def python_modules(project: Project) -> Defined | None:
     """Return the modules of the packages that lie in the root or in `src`."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for path in project.files:
         if path.endswith(".py"):
             for base in ("", "src/"):
                 if path.startswith(base):
                     name = path[len(base) : -3].replace("/", ".")
-                    found.add(name.removesuffix(".__init__"))
+                    modules.add(name.removesuffix(".__init__"))
                     while "." in name:
                         name = name.rpartition(".")[0]
-                        found.add(name)
-    return _defined(found, ["pyproject.toml"] if found else [])
+                        modules.add(name)
+    return _defined(modules, ["pyproject.toml"] if modules else [])
 
 
 def python_scripts(project: Project) -> Defined | None:
@@ -210,9 +210,9 @@ def _toml(text: str) -> dict[str, Value] | None:
 
 def _texts(data: Mapping[str, Value], table: str, key: str) -> Iterator[str]:
     inner = data.get(table)
-    found = inner.get(key) if isinstance(inner, dict) else None
-    if isinstance(found, str):
-        yield found
+    value = inner.get(key) if isinstance(inner, dict) else None
+    if isinstance(value, str):
+        yield value
 
 
 def _named(items: Value) -> Iterator[str]:

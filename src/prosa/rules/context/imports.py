@@ -26,8 +26,8 @@ MAX_IMPORTED_BYTES = 1_000_000
 
 def _hosts(path: Path) -> tuple[Host, ...]:
     """Return the hosts that read a file as instructions or as a rule."""
-    found = (use.host for use in uses_of(path.as_posix()) if use.place.kind in ("instructions", "rule"))
-    return tuple(dict.fromkeys(found))
+    hosts = (use.host for use in uses_of(path.as_posix()) if use.place.kind in ("instructions", "rule"))
+    return tuple(dict.fromkeys(hosts))
 
 
 def _expanding(path: Path) -> Host | None:
@@ -165,7 +165,7 @@ def _imports_of(corpus: Corpus, place: Path) -> tuple[Path, ...]:
             written = [entry[0] for entry in extra_of(facts).get("imports", ())]
         else:
             written = _read(corpus, place)
-        return tuple(found for target in written if (found := _target(place, target)) is not None)
+        return tuple(path for target in written if (path := _target(place, target)) is not None)
 
     return corpus_names(corpus).of_text("imports of", place, look)
 

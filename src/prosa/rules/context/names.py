@@ -75,15 +75,15 @@ def unknown_agent(corpus: Corpus, _: Path, facts: DocumentFacts) -> Iterator[Fin
 
 def _agents(project: Project) -> frozenset[str]:
     """Return the names of agents: of their files, and in their front matter."""
-    found: set[str] = set()
+    names: set[str] = set()
     for path in [file for file in project.files if _is_agent(file)][:MAX_AGENTS]:
         name = path.rpartition("/")[2]
-        found.add(name.removesuffix(".md").removesuffix(".agent").removesuffix(".chatmode"))
+        names.add(name.removesuffix(".md").removesuffix(".agent").removesuffix(".chatmode"))
         real = project.root / path
         facts = project.corpus.entries.get(real) or project.corpus.load(real)
         if facts is not None and facts.dialect == "context" and (own := extra_of(facts).get("name")):
-            found.add(own[0])
-    return frozenset(found)
+            names.add(own[0])
+    return frozenset(names)
 
 
 def _is_agent(path: str) -> bool:
@@ -108,13 +108,13 @@ def duplicate_agent_name(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 def _by_folder(corpus: Corpus) -> Mapping[str, list[tuple[Path, tuple[str, int, int]]]]:
     """Return the named agents of Claude Code by the folder that it looks through."""
-    found: dict[str, list[tuple[Path, tuple[str, int, int]]]] = {}
+    by_folder: dict[str, list[tuple[Path, tuple[str, int, int]]]] = {}
     for real, facts in corpus.entries.items():
         folder, inside, _ = real.as_posix().rpartition("/.claude/agents/")
         name = extra_of(facts).get("name") if inside and facts.dialect == "context" else None
         if name:
-            found.setdefault(folder, []).append((real, (name[0], name[1], name[2])))
-    return found
+            by_folder.setdefault(folder, []).append((real, (name[0], name[1], name[2])))
+    return by_folder
 
 
 def _other(corpus: Corpus, real: Path) -> tuple[Annotation, ...]:

@@ -51,10 +51,10 @@ class Project(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _lowered(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_lower: dict[str, list[str]] = {}
         for path in (*self.files, *self.folders):
-            found.setdefault(path.lower(), []).append(path)
-        return found
+            by_lower.setdefault(path.lower(), []).append(path)
+        return by_lower
 
     def in_other_case(self, path: str) -> str | None:
         """Return the only file or folder whose path differs from this one in upper and lower case alone."""
@@ -63,8 +63,8 @@ class Project(Struct, frozen=True, eq=False, dict=True):
 
     def named(self, *names: str) -> list[str]:
         """Return the files with one of these names, the outermost first."""
-        found = (path for name in names for path in self.by_name.get(name, ()))
-        return sorted(found, key=lambda path: (path.count("/"), path))
+        paths = (path for name in names for path in self.by_name.get(name, ()))
+        return sorted(paths, key=lambda path: (path.count("/"), path))
 
     def text(self, path: str) -> str | None:
         """Return the text of a file below the root; None where it cannot be read."""

@@ -131,12 +131,12 @@ def _matches_none(pattern: str, project: Project) -> bool:
         return False
     if literal == pattern:
         return not project.exists(pattern.rstrip("/")) and "/" in pattern
-    found = path_glob(as_bytes(pattern))
-    if found.wildcard is None:
+    glob = path_glob(as_bytes(pattern))
+    if glob.wildcard is None:
         return False
     files, folders = project.as_bytes
-    return not any(found.matches(path, is_folder=False) for path in files) and not any(
-        found.matches(path, is_folder=True) for path in folders
+    return not any(glob.matches(path, is_folder=False) for path in files) and not any(
+        glob.matches(path, is_folder=True) for path in folders
     )
 
 

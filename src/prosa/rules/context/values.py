@@ -31,8 +31,8 @@ def unknown_host_tool(subject: Subject[ContextModel]) -> Iterator[Finding]:
     host = _own_host(subject.model)
     for tool in subject.model.tools if host is not None and host.tools else ():
         assert host is not None
-        found = _NAME.match(tool.text)
-        name = found[0] if found else tool.text
+        match = _NAME.match(tool.text)
+        name = match[0] if match else tool.text
         if not name or name in host.tools or name.startswith(host.other_tools):
             continue
         yield _unknown_tool(host, tool, name)

@@ -59,15 +59,15 @@ def unresolved_link(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterato
     a site."""
     if facts.dialect == "mdh" and corpus.rooted != "guessed":
         return
-    for found in followed(corpus, path):
-        if found.place.state == "missing":
-            elsewhere = _by_name(corpus, found)
-            if "\\" in found.link.target:
-                yield _of_windows(corpus, path, found)
+    for link in followed(corpus, path):
+        if link.place.state == "missing":
+            elsewhere = _by_name(corpus, link)
+            if "\\" in link.link.target:
+                yield _of_windows(corpus, path, link)
             elif not elsewhere:
-                yield _missing(found, _lowered(corpus).get(_alike(found.shown)), _moved(corpus, path, found))
+                yield _missing(link, _lowered(corpus).get(_alike(link.shown)), _moved(corpus, path, link))
             elif not corpus_names(corpus).is_vault():
-                yield _only_by_name(found, elsewhere)
+                yield _only_by_name(link, elsewhere)
 
 
 @RULES.one_of_many("MD029", "unresolved-path", Severity.WARNING)
@@ -77,13 +77,13 @@ def unresolved_path(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterato
     generator may create the target."""
     if facts.dialect == "mdh" or not corpus.complete:
         return
-    for found in followed(corpus, path):
-        if found.place.state == "absent" and not _has_addresses(corpus):
-            target = found.link.target
+    for link in followed(corpus, path):
+        if link.place.state == "absent" and not _has_addresses(corpus):
+            target = link.link.target
             notes = ["a relative link starts at the folder of the document"]
             if _HOST.fullmatch(target.partition("/")[0]):
                 notes.append(f"the address of another site begins with a scheme: `https://{target}`")
-            yield Finding(f"`{target}` does not exist", found.link.span, tuple(notes))
+            yield Finding(f"`{target}` does not exist", link.link.span, tuple(notes))
 
 
 _HOST = regex(r"(?:[\w-]+\.)+[A-Za-z]{2,}")
@@ -124,24 +124,24 @@ def _alike(path: str) -> str:
     return path.lower() if path.isascii() else normalize("NFC", path).lower()
 
 
-def _by_name(corpus: Corpus, found: FollowedLink) -> str:
+def _by_name(corpus: Corpus, link: FollowedLink) -> str:
     """Return the path of a file of this name, for an image given by its name alone (YA21); empty if there is none."""
-    if not found.link.embedded or "/" in found.link.target:
+    if not link.link.embedded or "/" in link.link.target:
         return ""
-    return corpus_names(corpus).file_names().get(found.link.target.casefold(), "")
+    return corpus_names(corpus).file_names().get(link.link.target.casefold(), "")
 
 
-def _only_by_name(found: FollowedLink, elsewhere: str) -> Finding:
-    message = f"`{found.link.target}` is found by its name alone, at {elsewhere}"
+def _only_by_name(link: FollowedLink, elsewhere: str) -> Finding:
+    message = f"`{link.link.target}` is found by its name alone, at {elsewhere}"
     note = "Obsidian looks for it there; everywhere else the link needs the path"
-    return Finding(message, found.link.span, (note,), severity=Severity.HINT)
+    return Finding(message, link.link.span, (note,), severity=Severity.HINT)
 
 
-def _moved(corpus: Corpus, path: Path, found: FollowedLink) -> tuple[Moved, str] | None:
+def _moved(corpus: Corpus, path: Path, link: FollowedLink) -> tuple[Moved, str] | None:
     """Return where the target of a link is now, and the path as the document writes it. History is read only for what
     agents read: it takes time."""
     of_agents = corpus.entries[path].dialect in ("context", "skill_md")
-    moved = moved_to(corpus, Path(found.shown)) if of_agents else None
+    moved = moved_to(corpus, Path(link.shown)) if of_agents else None
     return (moved, moved.seen_from(path)) if moved is not None else None
 
 
@@ -149,36 +149,36 @@ _PLAIN = regex(r"[A-Za-z0-9_./@+~-]+")
 """A path that is the same as the destination of a link."""
 
 
-def _missing(found: FollowedLink, other_case: str | None, moved: tuple[Moved, str] | None) -> Finding:
-    target, span = found.link.target, found.link.span
+def _missing(link: FollowedLink, other_case: str | None, moved: tuple[Moved, str] | None) -> Finding:
+    target, span = link.link.target, link.link.span
     message = f"`{target}` does not exist"
     if other_case is None and moved is not None:
         there, written = moved
-        fragment = f"#{found.link.fragment}" if found.link.fragment else ""
+        fragment = f"#{link.link.fragment}" if link.link.fragment else ""
         plain = len(span) == len(target) + len(fragment) and _PLAIN.fullmatch(written)
         return Finding(message, span, (there.note,), fix=replacement(span, written + fragment) if plain else None)
     if other_case is None:
         return Finding(message, span, ("a relative link starts at the folder of the document",))
     name = posixpath.basename(other_case)
     note = f"there is `{name}`: upper and lower case matter on most systems"
-    if posixpath.basename(found.shown).lower() != name.lower():
+    if posixpath.basename(link.shown).lower() != name.lower():
         form = "NFC" if is_normalized("NFC", name) else "NFD"
         note = f"there is `{name}`, which looks alike: its letters with marks are in the Unicode form {form}"
     fix = None
-    if posixpath.dirname(other_case) == posixpath.dirname(found.shown) and target.isascii() and " " not in target:
+    if posixpath.dirname(other_case) == posixpath.dirname(link.shown) and target.isascii() and " " not in target:
         written = f"{target.removesuffix(posixpath.basename(target))}{name}"
-        edited = written + (f"#{found.link.fragment}" if found.link.fragment else "")
+        edited = written + (f"#{link.link.fragment}" if link.link.fragment else "")
         fix = Fix(f"write `{edited}`", (Edit(span, edited),), Applicability.UNSAFE)
     return Finding(message, span, (note,), fix=fix)
 
 
-def _of_windows(corpus: Corpus, path: Path, found: FollowedLink) -> Finding:
-    target, span = found.link.target, found.link.span
+def _of_windows(corpus: Corpus, path: Path, link: FollowedLink) -> Finding:
+    target, span = link.link.target, link.link.span
     written = target.replace("\\", "/")
     note, fix = "a path in a link is written with `/`", None
     there = corpus_names(corpus).at(joined(posixpath.dirname(path.as_posix()), written))
     if there.state not in ("missing", "absent"):
-        fragment = f"#{found.link.fragment}" if found.link.fragment else ""
+        fragment = f"#{link.link.fragment}" if link.link.fragment else ""
         note = f"there is `{written}`: {note}"
         if len(span) == len(target) + len(fragment) and _PLAIN.fullmatch(written):
             fix = replacement(span, written + fragment, Applicability.UNSAFE)
@@ -223,18 +223,18 @@ def unresolved_anchor(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[
             if named.link.fragment.lower() not in target.anchors:
                 yield _no_block(named, target.anchors)
             continue
-        heard = sounding(written)
-        if heard and heard not in there:
+        sound = sounding(written)
+        if sound and sound not in there:
             yield _problem(named, target)
 
 
 def _named(corpus: Corpus, path: Path) -> Iterator[Named]:
     """Of `[[a#b#c]]` the last part counts, and `^c` is a block. Which document a wikilink names is certain only
     where all documents are known."""
-    for found in followed(corpus, path):
-        real, fragment = found.place.real, found.link.fragment
+    for link in followed(corpus, path):
+        real, fragment = link.place.real, link.link.fragment
         if real is not None and fragment and not _NO_HEADING.match(fragment):
-            yield Named(found.link, real)
+            yield Named(link.link, real)
     for wikilink in followed_wikilinks(corpus, path) if corpus.complete else ():
         heading = wikilink.link.fragment.rpartition("#")[2].strip()
         if len(wikilink.candidates) == 1 and heading and not _NO_HEADING.match(heading):
@@ -269,8 +269,8 @@ def _headings(anchors: frozenset[str]) -> frozenset[str] | None:
     number before a heading."""
     if "*" in anchors:
         return None
-    heard = [sounding(anchor) for anchor in anchors if not anchor.startswith("^")]
-    return frozenset((*heard, *(anchor.lstrip(_NUMBER) for anchor in heard)))
+    sounds = [sounding(anchor) for anchor in anchors if not anchor.startswith("^")]
+    return frozenset((*sounds, *(anchor.lstrip(_NUMBER) for anchor in sounds)))
 
 
 _WITH_IDS = ("magi", "mdh")
@@ -315,13 +315,13 @@ def _followed_wikilinks(path: Path, facts: DocumentFacts, names: CorpusNames) ->
     if facts.dialect == "mdh" or not facts.wikilinks:
         return  # in a node no wikilink is followed; `wikilink-in-node` reports it (HA22)
     source = Record(path.as_posix(), facts.dialect)
-    found = [_follow(source, link, names) for link in facts.wikilinks if link.target]
+    wikilinks = [_follow(source, link, names) for link in facts.wikilinks if link.target]
     if facts.dialect == "ymj":
-        yield from found
-    elif any(wikilink.candidates or wikilink.is_file for wikilink in found):
+        yield from wikilinks
+    elif any(wikilink.candidates or wikilink.is_file for wikilink in wikilinks):
         yield from (
             wikilink
-            for wikilink in found
+            for wikilink in wikilinks
             if wikilink.candidates or wikilink.is_file or _may_be_meant(wikilink.link.target, names)
         )
 
@@ -330,9 +330,9 @@ def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWiki
     from prosa.graph.resolve import resolve_tiers  # only here: most documents hold no wikilink
 
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
-    found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
-    is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)
-    return FollowedWikilink(link, tuple(target.real for target in found.targets), found.exact, is_file)
+    resolution = resolve_tiers(source, reference, stem_tiers(source, reference), names)
+    is_file = not resolution.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)
+    return FollowedWikilink(link, tuple(target.real for target in resolution.targets), resolution.exact, is_file)
 
 
 def _lies_somewhere(target: str, names: CorpusNames) -> bool:

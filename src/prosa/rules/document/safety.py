@@ -29,10 +29,10 @@ def exposed_credential(subject: Subject[object]) -> Iterator[Finding]:
     """Find credentials by the forms of their issuers, each once. The finding points at the first place and shows the
     beginning alone; kinds of which some are public are notes."""
     text = subject.source.text
-    found: dict[str, list[Credential]] = {}
+    by_text: dict[str, list[Credential]] = {}
     for credential in credentials(text):
-        found.setdefault(text[credential.start : credential.end], []).append(credential)
-    for written, places in islice(found.items(), MOST):
+        by_text.setdefault(text[credential.start : credential.end], []).append(credential)
+    for written, places in islice(by_text.items(), MOST):
         first, times = places[0], len(places)
         more = f", in {times:,} places" if times > 1 else ""
         message = f"the text holds a {first.kind}: `{written[: first.shown]}…`, {len(written):,} characters{more}"
@@ -96,8 +96,8 @@ def hidden_instruction(subject: Subject[object]) -> Iterator[Finding]:
     """Find text that no reader of the page sees and that speaks to agents: in comments, in elements that a style hides,
     in titles of link definitions. The finding points at the words. What only addresses agents is a note; what turns
     them against their user is a warning under the strict profile."""
-    found = subject.document.parsed.found
-    if not (found.html_blocks or found.inline_html or subject.document.definitions):
+    result = subject.document.parsed.found
+    if not (result.html_blocks or result.inline_html or subject.document.definitions):
         return iter(())
     return islice(_instructions(subject), MOST)
 
@@ -105,10 +105,10 @@ def hidden_instruction(subject: Subject[object]) -> Iterator[Finding]:
 def _instructions(subject: Subject[object]) -> Iterator[Finding]:
     text = subject.source.text
     for hidden in _hidden(subject):
-        said = _said(text[hidden.start : min(hidden.end, hidden.start + MAX_HIDDEN)])
-        if said is None:
+        instruction = _said(text[hidden.start : min(hidden.end, hidden.start + MAX_HIDDEN)])
+        if instruction is None:
             continue
-        attack, place = said
+        attack, place = instruction
         fix = None
         if hidden.whole is not None:
             fix = Fix(f"remove the {hidden.how}", (Edit(hidden.whole, ""),), Applicability.UNSAFE)
@@ -123,8 +123,8 @@ def _said(hidden: str) -> tuple[bool, Span] | None:
     """Return whether a hidden text turns an agent against its user, or only addresses it, and where. The comments of a
     project are often the same in each document."""
     attack = _ATTACK.search(hidden)
-    found = attack or _ADDRESS.search(hidden)
-    return (attack is not None, Span(*found.span())) if found is not None else None
+    match = attack or _ADDRESS.search(hidden)
+    return (attack is not None, Span(*match.span())) if match is not None else None
 
 
 def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
@@ -250,9 +250,9 @@ def _in_code(subject: Subject[object], pattern: re.Pattern[str], *signs: re.Patt
         return
     if not any(sign.search(subject.source.text) for sign in signs):
         return
-    found = list(islice(_matches(subject, pattern), MOST))
-    if found and (subject.dialect != "plain" or _is_for_agents(subject)):
-        yield from found
+    spans = list(islice(_matches(subject, pattern), MOST))
+    if spans and (subject.dialect != "plain" or _is_for_agents(subject)):
+        yield from spans
 
 
 def _matches(subject: Subject[object], pattern: re.Pattern[str]) -> Iterator[Span]:

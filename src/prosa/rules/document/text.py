@@ -27,12 +27,12 @@ REPORTED = (
 def control_character(subject: Subject[object]) -> Iterator[Finding]:
     """Find characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one finding,
     at the first one."""
-    found = subject.source.controls
-    if not found:
+    controls = subject.source.controls
+    if not controls:
         return
-    at = subject.source.text.index(found[0])
-    more = f" and {len(found) - 1:,} more like it" if len(found) > 1 else ""
-    message = f"the text holds the control character U+{ord(found[0]):04X}{more}"
+    at = subject.source.text.index(controls[0])
+    more = f" and {len(controls) - 1:,} more like it" if len(controls) > 1 else ""
+    message = f"the text holds the control character U+{ord(controls[0]):04X}{more}"
     yield Finding(message, Span(at, at + 1), ("Markdown readers replace or drop it",))
 
 
@@ -47,11 +47,11 @@ def line_separator(subject: Subject[object]) -> Iterator[Finding]:
     text = subject.source.text
     if text.isascii() or not any(sign in subject.source.uncommon for sign in _SEPARATORS):
         return
-    found = [Span(*match.span()) for match in _SEPARATOR.finditer(text)]
-    more = f", {len(found):,} times" if len(found) > 1 else ""
-    message = f"U+{ord(found[0].of(text)):04X} looks like a line end and is not one{more}"
-    fix = Fix("write line ends", tuple(Edit(span, "\n") for span in found), Applicability.UNSAFE)
-    yield Finding(message, found[0], ("end the line with a line feed, or write a space",), fix=fix)
+    spans = [Span(*match.span()) for match in _SEPARATOR.finditer(text)]
+    more = f", {len(spans):,} times" if len(spans) > 1 else ""
+    message = f"U+{ord(spans[0].of(text)):04X} looks like a line end and is not one{more}"
+    fix = Fix("write line ends", tuple(Edit(span, "\n") for span in spans), Applicability.UNSAFE)
+    yield Finding(message, spans[0], ("end the line with a line feed, or write a space",), fix=fix)
 
 
 @RULES.document("MD018", "byte-order-mark", Severity.HINT)
@@ -84,9 +84,9 @@ def mixed_line_ends(subject: Subject[object]) -> Iterator[Finding]:
         return
     usual = counts.most_common(1)[0][0]
     others = [span for end, span in ends if end != usual]
-    found = ", ".join(f"{count:,} {_NAMES[end]}" for end, count in counts.most_common())
+    counted = ", ".join(f"{count:,} {_NAMES[end]}" for end, count in counts.most_common())
     fix = Fix("end all lines alike", tuple(Edit(span, usual) for span in others), Applicability.UNSAFE)
-    yield Finding(f"lines of this text end in different ways: {found}", others[0], fix=fix)
+    yield Finding(f"lines of this text end in different ways: {counted}", others[0], fix=fix)
 
 
 _MOST = 20
@@ -107,9 +107,9 @@ def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
     from prosa.source.invisible import invisible  # only here: most documents have none
 
     runs = invisible(text, signs)
-    found = list(islice(runs, _MOST))
+    run_list = list(islice(runs, _MOST))
     rest = list(runs)
-    for number, run in enumerate(found, 1):
+    for number, run in enumerate(run_list, 1):
         more = rest if number == _MOST else []
         names = " ".join(f"U+{code:04X}" for code in run.codes[:4])
         others = f" and {len(run.codes) - 4:,} more" if len(run.codes) > 4 else ""

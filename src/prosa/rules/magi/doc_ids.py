@@ -66,8 +66,8 @@ def _survey(corpus: Corpus, names: CorpusNames) -> Survey:
     for path, facts in corpus.entries.items():
         before[path] = count
         for ref in named_ids(facts):
-            if found := names.find(Key("id", ref.target)):
-                connected.update((path.parent, *(document.real.parent for document in found)))
+            if documents := names.find(Key("id", ref.target)):
+                connected.update((path.parent, *(document.real.parent for document in documents)))
             else:
                 count += 1
     ids = tuple(

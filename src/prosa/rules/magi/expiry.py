@@ -42,9 +42,9 @@ def lent_expiry(corpus: Corpus, path: Path, facts: DocumentFacts) -> Iterator[Fi
     if not corpus_names(corpus).derived(_FIELD, "inherited", lambda: _is_inherited(corpus)):
         return
     now = corpus.clock()
-    found = _expired(corpus, path, facts, now) if now is not None else None
-    if found is not None:
-        yield found
+    finding = _expired(corpus, path, facts, now) if now is not None else None
+    if finding is not None:
+        yield finding
 
 
 def _is_inherited(corpus: Corpus) -> bool:

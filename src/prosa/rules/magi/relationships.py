@@ -159,15 +159,15 @@ def stale_relationship_summary(subject: Subject[MagiModel]) -> Iterator[Finding]
 
 
 def _disagreements(model: MagiModel) -> Iterator[Finding]:
-    found, entry = disagreement(model), listed(model)
-    for item in found.wrong:
+    difference, entry = disagreement(model), listed(model)
+    for item in difference.wrong:
         message = f"no footnote states `{shown(item.text)}`"
         yield Finding(message, item.span, (_NOTE,))
-    for item in found.foreign:
+    for item in difference.foreign:
         message = f"`{shown(item.text)}` shares no word with any relationship in the footnotes"
         yield Finding(message, item.span, (_NOTE,), severity=Severity.INFO)
-    if found.left_out and entry is not None:
-        labels = ", ".join(f"`[^{shown(relationship.label)}]`" for relationship in found.left_out[:MAX_NAMED])
-        more = ", …" if len(found.left_out) > MAX_NAMED else ""
+    if difference.left_out and entry is not None:
+        labels = ", ".join(f"`[^{shown(relationship.label)}]`" for relationship in difference.left_out[:MAX_NAMED])
+        more = ", …" if len(difference.left_out) > MAX_NAMED else ""
         message = f"`{entry.key.text}` does not mention {labels}{more}"
         yield Finding(message, entry.key.span, (_NOTE,))

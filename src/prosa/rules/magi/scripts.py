@@ -112,8 +112,8 @@ def unfamiliar_script_value(subject: Subject[MagiModel]) -> Iterator[Finding]:
             if value is None or value in known:
                 continue
             guess = nearest(value, known)
-            choices = ", ".join(f"`{choice}`" for choice in known)
-            notes = (f"did you mean `{guess}`?" if guess else f"known are {choices}",)
+            known_values = ", ".join(f"`{choice}`" for choice in known)
+            notes = (f"did you mean `{guess}`?" if guess else f"known are {known_values}",)
             message = f"`{shown(value)}` is not a known `{name}`: {effect}"
             span, meant = script.span(name), Misspelling(value, guess) if guess else None
             yield Finding(message, span, notes, severity=severity, misspelling=meant)
@@ -220,8 +220,12 @@ def edited_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
     for script, region in owners_of(model).pairs:
         if not is_edited(model, region):
             continue
-        said = region.about.written is not None
-        why = "was edited by hand" if said else "may have been edited by hand: its marker does not say what was written"
+        is_recorded = region.about.written is not None
+        why = (
+            "was edited by hand"
+            if is_recorded
+            else "may have been edited by hand: its marker does not say what was written"
+        )
         notes = ("no run replaces it but one with `--force`",)
         yield Finding(f"the result of `{shown(script.address)}` {why}", region.opening, notes)
 

@@ -109,8 +109,8 @@ def state_changing_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
     for action in subject.model.actions:
         if action.verb != "GET" or action.method is None:
             continue
-        if found := changing_word(action.id.text if action.id else "", action.title.text if action.title else ""):
-            message = f"{action.title_for_people} is a GET, and its name suggests a change: `{found}`"
+        if word := changing_word(action.id.text if action.id else "", action.title.text if action.title else ""):
+            message = f"{action.title_for_people} is a GET, and its name suggests a change: `{word}`"
             notes = ("a GET must have no side effects; use POST, PUT, PATCH or DELETE",)
             yield Finding(shown(message, 200), action.method.span, notes)
 
@@ -280,9 +280,9 @@ class _Judge:
                 notes = (f"did you mean `{guess}`?",) if guess else ()
                 meant = Misspelling(name, guess) if guess else None
                 yield self._problem(f"`{shown(name)}` is not a parameter of it", field.key.span, notes, meant)
-        given = {field.key.text for field in query}
+        names = {field.key.text for field in query}
         for needed in declared.required:
-            if needed.text not in given:
+            if needed.text not in names:
                 yield self._problem(f"the required parameter `{shown(needed.text)}` is missing", entry.key.span)
 
     def _problem(self, what: str, span: Span, notes: tuple[str, ...] = (), meant: Misspelling | None = None) -> Finding:

@@ -129,12 +129,12 @@ def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 def _urls_by_name(pages: tuple[Page, ...]) -> Mapping[str, str]:
     """Return URLs by id, title, alias and own path, in lower case; empty for a name that several nodes have."""
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     for page in pages:
         own = {definition.name.lower() for definition in page.facts.defs} | {page.url.lower()}
         for name in own:
-            found[name] = page.url if found.get(name, page.url) == page.url else ""
-    return found
+            urls[name] = page.url if urls.get(name, page.url) == page.url else ""
+    return urls
 
 
 def _as_link(url: str, text: str, fragment: str | None, span: Span) -> Fix:
@@ -175,10 +175,10 @@ def reserved_url(corpus: Corpus, path: Path, _: DocumentFacts) -> Iterator[Findi
 
 def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
     """Return the documents whose URLs are reserved."""
-    found: dict[Path, list[Page]] = {}
+    pages: dict[Path, list[Page]] = {}
     for page in (page for site in sites(corpus) for page in site.pages if is_reserved(page.url)):
-        found.setdefault(page.real, []).append(page)
-    return found
+        pages.setdefault(page.real, []).append(page)
+    return pages
 
 
 @RULES.corpus("MH057", "site-without-root", Severity.INFO)
@@ -258,15 +258,17 @@ def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
         places = {place for copy in (page, *copies) for place in (copy.url, _file(copy.url))}
         for key, value in own.items():
             if key in entry and entry[key] != value and not (key == "md_url" and entry[key] in places):
-                said = shown(str(entry[key]))
-                yield _finding(page, f"mdh/nodes.json says `{key}` of this node is `{said}`, not `{shown(str(value))}`")
+                listed_text = shown(str(entry[key]))
+                yield _finding(
+                    page, f"mdh/nodes.json says `{key}` of this node is `{listed_text}`, not `{shown(str(value))}`"
+                )
     for name in by_id:
         yield _finding(at, f"mdh/nodes.json lists the node `{shown(str(name))}`, which the site does not have")
 
 
 def _judge_actions(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
-    said = {(str(item.get("id")), str(item.get("node_id"))): item for item in reversed(listed)}
-    names = {name for name, _ in said}
+    by_key = {(str(item.get("id")), str(item.get("node_id"))): item for item in reversed(listed)}
+    names = {name for name, _ in by_key}
     known: set[str] = set()
     for page in site.nodes:
         for name, method, url, _, span in page.extra.get("actions", ()):
@@ -274,7 +276,7 @@ def _judge_actions(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]
             if name not in names:
                 message = f"the action `{shown(name)}` is missing from mdh/actions.json"
                 yield _finding(page, message, span_of(span))
-            entry = said.get((name, page.id), {})
+            entry = by_key.get((name, page.id), {})
             if entry.get("method", method) != method or entry.get("url", url) != url:
                 message = f"mdh/actions.json has another method or URL for the action `{shown(name)}`"
                 yield _finding(page, message, span_of(span))

@@ -77,13 +77,13 @@ class Site(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _named(self) -> Mapping[str, Page]:
         """The nodes by what they say of themselves."""
-        found: dict[str, Page] = {}
+        pages: dict[str, Page] = {}
         for page in self.nodes:
             if page.id:
-                found.setdefault(f"/node/{page.id}", page)
+                pages.setdefault(f"/node/{page.id}", page)
             if canonical := page.extra.get("canonical", ""):
-                found.setdefault(resolve(page.url, canonical).path, page)
-        return found
+                pages.setdefault(resolve(page.url, canonical).path, page)
+        return pages
 
     @cached_property
     def leads(self) -> Leads:
@@ -94,10 +94,10 @@ class Site(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def by_id(self) -> Mapping[str, Page]:
         """The nodes by id; the first of several."""
-        found: dict[str, Page] = {}
+        pages: dict[str, Page] = {}
         for page in self.nodes:
-            found.setdefault(page.id, page)
-        return found
+            pages.setdefault(page.id, page)
+        return pages
 
     @cached_property
     def other_names(self) -> Mapping[str, str]:
@@ -151,22 +151,22 @@ class Standing(Struct, eq=False, dict=True):
     @kept
     def names(self) -> Mapping[str, int]:
         """The number of the document at every decoded URL path that the name of a file gives."""
-        found: dict[str, int] = {}
+        positions: dict[str, int] = {}
         for at, page in enumerate(self.places):
             for name in names_of(page.name, stands=page.url.endswith("/")):
-                found.setdefault(name, at)
-        return found
+                positions.setdefault(name, at)
+        return positions
 
     @kept
     def collisions(self) -> Sequence[tuple[int, int]]:
         """The numbers of documents that live at the URL of an earlier one, with that one; one of them is a node."""
         first: dict[str, int] = {}
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         for at, page in enumerate(self.places):
             earlier = first.setdefault(unquote(page.url).rstrip("/"), at)
             if earlier != at and (page.is_node or self.places[earlier].is_node):
-                found.append((earlier, at))
-        return found
+                pairs.append((earlier, at))
+        return pairs
 
     def like(self, path: str) -> str | None:
         """Return the URL of a node that is most like one that leads nowhere."""
@@ -176,10 +176,10 @@ class Standing(Struct, eq=False, dict=True):
 
     @kept
     def _by_last_part(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_part: dict[str, list[str]] = {}
         for url in (self.places[at].url for at in self.nodes):
-            found.setdefault(url.rstrip("/").rpartition("/")[2].lower(), []).append(url)
-        return found
+            by_part.setdefault(url.rstrip("/").rpartition("/")[2].lower(), []).append(url)
+        return by_part
 
     def now(self, corpus: Corpus) -> Site:
         """Return the site with the nodes as they are now."""
@@ -221,13 +221,13 @@ def _placed(corpus: Corpus) -> tuple[tuple[Standing, ...], tuple[Path, ...]]:
             grouped.setdefault(root, []).append(Page(real, facts, name, url, _extra(facts)))
         elif facts.dialect == "mdh":
             alone.append(real)
-    found = [
+    standings = [
         Standing(
             Path(top, root), known.origins_of(root), pages, tuple(at for at, page in enumerate(pages) if page.is_node)
         )
         for root, pages in grouped.items()
     ]
-    return tuple(standing for standing in found if standing.nodes), tuple(alone)
+    return tuple(standing for standing in standings if standing.nodes), tuple(alone)
 
 
 @lru_cache(maxsize=1)
@@ -311,20 +311,20 @@ class Leads(Struct, frozen=True, dict=True):
     @cached_property
     def _actions(self) -> Mapping[str, str]:
         """The id of the first action at every decoded URL path."""
-        found: dict[str, str] = {}
+        actions: dict[str, str] = {}
         for url, name in self.declared:
-            found.setdefault(unquote("/" + url.partition("?")[0].lstrip("/")), name)
-        return found
+            actions.setdefault(unquote("/" + url.partition("?")[0].lstrip("/")), name)
+        return actions
 
     @cached_property
     def _templates(self) -> Mapping[int, list[tuple[list[str], str]]]:
         """Paths with `{name}` in them (HA10), by the number of their parts."""
-        found: dict[int, list[tuple[list[str], str]]] = {}
+        templates: dict[int, list[tuple[list[str], str]]] = {}
         for path, name in self._actions.items():
             if "{" in path:
                 parts = path.split("/")
-                found.setdefault(len(parts), []).append((parts, name))
-        return found
+                templates.setdefault(len(parts), []).append((parts, name))
+        return templates
 
     def _templated(self, path: str) -> str | None:
         parts = path.split("/")

@@ -76,9 +76,9 @@ def _used(model: ChatModel) -> set[str]:
 def unresolved_variable(subject: Subject[ChatModel]) -> Iterator[Finding]:
     """Find `var(NAME)` of a name that is not set, or that leads in a circle. The finding points at the right side of
     the assignment that counts."""
-    for found in effective(subject.model).values():
-        if found.problem is not None:
-            yield Finding(found.problem, found.line.value_span)
+    for value in effective(subject.model).values():
+        if value.problem is not None:
+            yield Finding(value.problem, value.line.value_span)
 
 
 CHOOSES = ("tools", "vars.tools")
@@ -90,9 +90,9 @@ def refused_configuration(subject: Subject[ChatModel]) -> Iterator[Finding]:
     """Find a line that sets what only the user may set: endpoints, keys, plugins, tools (X7). The finding points at
     the name of the setting or the action."""
     for line in (*subject.model.assignments, *subject.model.actions):
-        if found := refusal(line):
+        if refused := refusal(line):
             severity = Severity.HINT if line.key in CHOOSES else None
-            yield Finding(found.message, line.name_span, (found.instead,), severity=severity)
+            yield Finding(refused.message, line.name_span, (refused.instead,), severity=severity)
 
 
 @RULES.document("PR016", "configuration-by-assistant", Severity.WARNING, strict=Severity.ERROR)

@@ -51,8 +51,8 @@ def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]
         extra = _extra(facts)
         if extra is not None:
             words = frozenset(_WORD.findall(extra["description"].casefold()))
-            found = _Described(real, facts.path, words, Span(*extra["at"]))
-            by_folder.setdefault(real.parent.parent, []).append(found)
+            skill = _Described(real, facts.path, words, Span(*extra["at"]))
+            by_folder.setdefault(real.parent.parent, []).append(skill)
     for beside in by_folder.values():
         for earlier, later in _alike([described for described in beside if len(described.words) >= MIN_WORDS]):
             message = f"the description is almost the same as that of the skill in `{shown(earlier.path, 80)}`"

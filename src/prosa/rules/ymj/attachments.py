@@ -111,15 +111,15 @@ MAX_ATTACHMENT_BYTES = 256 * 1024 * 1024
 @RULES.document("YM064", "attachment-hash-mismatch", Severity.ERROR)
 def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file whose hash differs from that in the record (Y19). The finding points at the hash."""
-    for attachment, found in _hashed(subject):
+    for attachment, outcome in _hashed(subject):
         if (
-            isinstance(found, str)
+            isinstance(outcome, str)
             and attachment.sha256
             and attachment.sha256_span
-            and found != attachment.sha256.lower()
+            and outcome != attachment.sha256.lower()
         ):
             message = f"the attached file `{shown(attachment.uri or '')}` has another hash"
-            yield Finding(message, attachment.sha256_span, (f"its bytes have {found}",))
+            yield Finding(message, attachment.sha256_span, (f"its bytes have {outcome}",))
 
 
 def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | FileProblem]]:
@@ -144,7 +144,7 @@ def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | File
 def unverified_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. Another rule
     reports missing files."""
-    for attachment, found in _hashed(subject):
-        if isinstance(found, FileProblem) and found.kind != "missing":
-            message = f"the attachment `{shown(attachment.uri or '')}` was not verified: it {found.reason}"
+    for attachment, outcome in _hashed(subject):
+        if isinstance(outcome, FileProblem) and outcome.kind != "missing":
+            message = f"the attachment `{shown(attachment.uri or '')}` was not verified: it {outcome.reason}"
             yield Finding(message, attachment.span)

@@ -94,9 +94,9 @@ def placeholder_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 
 def _hashes(model: YmjModel) -> Iterator[Entry]:
-    for found in (model.fields.get("payload_sha256"), model.entries.get("payload_hash")):
-        if found is not None:
-            yield found
+    for hash_entry in (model.fields.get("payload_sha256"), model.entries.get("payload_hash")):
+        if hash_entry is not None:
+            yield hash_entry
     chunking = model.ops_map("chunking")
     holders: tuple[tuple[Mapping, str], ...] = (
         *((item, "sha256") for item in (*model.catalog_items, *model.ops_items("attachments"))),

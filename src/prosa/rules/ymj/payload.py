@@ -120,10 +120,10 @@ def failed(model: YmjModel, failure: Failure) -> tuple[Payload, Span] | None:
 @RULES.document("YM050", "unknown-selector", Severity.WARNING, strict=Severity.ERROR)
 def unknown_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a selector of a type that is not in the registry (Y27). The finding points at the selector."""
-    found = failed(subject.model, "unknown")
-    if found is None:
+    failure = failed(subject.model, "unknown")
+    if failure is None:
         return
-    payload, span = found
+    payload, span = failure
     guess = nearest(payload.reason, [row.name for row in SELECTORS])
     known = ", ".join(f"`{row.form}`" for row in SELECTORS)
     note = f"did you mean `{guess}`?" if guess else f"known are {known}"
@@ -136,9 +136,9 @@ def unknown_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def bad_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a selector that cannot mean anything, such as a pattern that RE2 does not take (Y27, YA16, X20). The finding
     points at the selector."""
-    found = failed(subject.model, "bad")
-    if found is not None:
-        payload, span = found
+    failure = failed(subject.model, "bad")
+    if failure is not None:
+        payload, span = failure
         yield Finding(f"the selector `{shown(payload.selector or '')}` {payload.reason}", span)
 
 
@@ -146,9 +146,9 @@ def bad_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def missing_selector_target(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a selector that matches nothing in the body (Y27, YA17). The finding points at the selector, or at the
     format whose default selector finds nothing."""
-    found = failed(subject.model, "missing")
-    if found is not None:
-        payload, span = found
+    failure = failed(subject.model, "missing")
+    if failure is not None:
+        payload, span = failure
         message = f"nothing in the body matches the selector `{shown(payload.selector or '')}`"
         notes = () if payload.explicit else ("without `body_selector` the first fence of the format is looked for",)
         yield Finding(message, span, notes)
@@ -171,18 +171,18 @@ def pattern_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def costly_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a pattern that is not tried because the body is too large for it (YA16). The finding points at the
     selector."""
-    found = failed(subject.model, "costly")
-    if found is not None:
-        payload, span = found
+    failure = failed(subject.model, "costly")
+    if failure is not None:
+        payload, span = failure
         yield Finding(payload.reason, span, ("use a simpler pattern or a structured selector",))
 
 
 @RULES.document("YM055", "undecodable-payload", Severity.ERROR)
 def undecodable_payload(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a payload that is not in the encoding its record names (YA22). The finding points at `body_encoding`."""
-    found = failed(subject.model, "encoding")
-    if found is not None:
-        payload, span = found
+    failure = failed(subject.model, "encoding")
+    if failure is not None:
+        payload, span = failure
         yield Finding(f"the payload cannot be decoded: {payload.reason}", span)
 
 

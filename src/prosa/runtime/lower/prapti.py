@@ -65,11 +65,11 @@ def lower(done: Performed, *, assistant_names: bool = False, force: bool = False
     """Return the turns of a chat. ``assistant_names`` is true if the service accepts names of assistants (PA18);
     ``force`` answers a chat even if its last message is not a question (PA17)."""
     work = _Lowering(done, assistant_names)
-    said = [remark for remark in done.said if _is_sent(remark)]
+    sent = [remark for remark in done.said if _is_sent(remark)]
     work.warn_of_roles()
-    last = said[-1] if said and said[-1].standing.layer.kind == "document" else None
+    last = sent[-1] if sent and sent[-1].standing.layer.kind == "document" else None
     nothing = "" if last is not None and force else _nothing(last)
-    turns = () if nothing or last is None else work.turns(said, last)
+    turns = () if nothing or last is None else work.turns(sent, last)
     if last is not None and not nothing and not turns:
         nothing = f"no responder that is asked takes messages of the {last.standing.message.known_role}"
     return Lowered(
@@ -92,8 +92,8 @@ def spoken(done: Performed) -> tuple[Message, ...]:
     return tuple(Message(roles[message.known_role], text, name=message.name) for message, text in messages)
 
 
-def _is_sent(said: Said) -> bool:
-    return said.standing.message.sent
+def _is_sent(entry: Said) -> bool:
+    return entry.standing.message.sent
 
 
 def _nothing(last: Said | None) -> str:
@@ -114,7 +114,7 @@ class _Lowering(Struct):
     complaints: list[Complaint] = field(default_factory=list)
     checked: set[str] = field(default_factory=set)
 
-    def turns(self, said: Sequence[Said], last: Said) -> tuple[Turn, ...]:
+    def turns(self, sent: Sequence[Said], last: Said) -> tuple[Turn, ...]:
         """Return those whom the last message speaks to, else the responder that is active."""
         responders = self.done.responders
         known = [name for name in responders.known if name != DEFAULT_RESPONDER]
@@ -122,7 +122,7 @@ class _Lowering(Struct):
         asked = spoken_to or (self._active(),)
         role = last.standing.message.known_role
         kinds = {name: COMPLETION if role in TEXT_ROLES else responders.known[name] for name in asked}
-        return tuple(self._turn(name, kind, said, known) for name, kind in kinds.items() if role in kind.roles)
+        return tuple(self._turn(name, kind, sent, known) for name, kind in kinds.items() if role in kind.roles)
 
     def _active(self) -> str:
         """Return the responder on top; a stack in the configuration applies if no command changed it."""
@@ -132,8 +132,8 @@ class _Lowering(Struct):
             return stack[-1]
         return responders.active
 
-    def _turn(self, name: str, kind: Kind, said: Sequence[Said], known: Sequence[str]) -> Turn:
-        taken = [remark for remark in said if remark.standing.message.known_role in kind.roles]
+    def _turn(self, name: str, kind: Kind, sent: Sequence[Said], known: Sequence[str]) -> Turn:
+        taken = [remark for remark in sent if remark.standing.message.known_role in kind.roles]
         chat = kind.mode == "chat"
         return Turn(
             responder=name,
@@ -150,19 +150,19 @@ class _Lowering(Struct):
 
     def _count(self, responder: str) -> int:
         """Return how many replies are wanted."""
-        found = self.value(responder, "n")
-        if not isinstance(found, int) or found <= MAX_REPLIES:
-            return found if isinstance(found, int) else 1
+        count = self.value(responder, "n")
+        if not isinstance(count, int) or count <= MAX_REPLIES:
+            return count if isinstance(count, int) else 1
         value = self.done.values.get(f"responders.{responder}.n") or self.done.values["vars.n"]
         problem = Problem("wrong-type", f"`n` is at most {MAX_REPLIES}", value.line.value_span, severity=Severity.ERROR)
         self.complaints.append(Complaint(problem, value.source))
         return 1
 
-    def _messages(self, own: str, said: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:
+    def _messages(self, own: str, sent: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:
         """Yield the conversation as one participant sees it: others speak as users, and have instructions of their
         own."""
-        names = wire_names(remark.standing.message.name for remark in said if remark.standing.message.name)
-        for remark in said:
+        names = wire_names(remark.standing.message.name for remark in sent if remark.standing.message.name)
+        for remark in sent:
             message = remark.standing.message
             role, name = _ROLES[message.known_role], message.name
             if not remark.text:
@@ -183,31 +183,31 @@ class _Lowering(Struct):
 
     def texts(self, path: str) -> tuple[str, ...] | None:
         """Return a list of texts, None where it is not set."""
-        found = self._checked(path if "." in path else f"vars.{path}")
-        return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else None
+        values = self._checked(path if "." in path else f"vars.{path}")
+        return tuple(item for item in values if isinstance(item, str)) if isinstance(values, list) else None
 
     def flag(self, path: str, *, default: bool) -> bool:
         """Return the value of a switch."""
-        found = self._checked(path)
-        return found if isinstance(found, bool) else default
+        value = self._checked(path)
+        return value if isinstance(value, bool) else default
 
     def _checked(self, path: str) -> Value:
         """Return the value in effect, None if it is not set or invalid, which is reported once."""
-        found = self.done.values.get(path)
+        value = self.done.values.get(path)
         setting = setting_of(path)
-        if found is None or setting is None:
-            return None if found is None else found.value
-        if found.problem is not None:
-            problem = Problem("unresolved-variable", found.problem, found.line.value_span)
-        elif wanted := wrong_type(setting, found.value):  # a literal is complained about where it is read
-            if found.line.variable is None:
+        if value is None or setting is None:
+            return None if value is None else value.value
+        if value.problem is not None:
+            problem = Problem("unresolved-variable", value.problem, value.line.value_span)
+        elif wanted := wrong_type(setting, value.value):  # a literal is complained about where it is read
+            if value.line.variable is None:
                 return None
-            problem = Problem("wrong-type", f"`{path}` must be {wanted}", found.line.value_span)
+            problem = Problem("wrong-type", f"`{path}` must be {wanted}", value.line.value_span)
         else:
-            return found.value
+            return value.value
         if path not in self.checked:
             self.checked.add(path)
-            self.complaints.append(Complaint(problem, found.source))
+            self.complaints.append(Complaint(problem, value.source))
         return None
 
     def warn_of_roles(self) -> None:

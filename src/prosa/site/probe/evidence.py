@@ -94,13 +94,13 @@ class PageSeen(Struct, frozen=True):
     @property
     def markdown(self) -> Reply | None:
         """The answer that is its Markdown."""
-        found = (reply for reply in (self.reply, self.twin) if reply is not None and reply.is_markdown)
-        return next(found, None)
+        replies = (reply for reply in (self.reply, self.twin) if reply is not None and reply.is_markdown)
+        return next(replies, None)
 
     def answer(self, name: str) -> Reply | None:
         """Return the answer to a further question; None if it was not sent."""
-        found = self.answers.get(name)
-        return found if found is not None and found.asked else None
+        reply = self.answers.get(name)
+        return reply if reply is not None and reply.asked else None
 
 
 class CallSeen(Struct, frozen=True):
@@ -174,17 +174,21 @@ class Evidence(Struct, frozen=True):
 def path_on(root: str, base: str, href: str) -> str | None:
     """Return the decoded URL path that ``href`` leads to from the path ``base``, where that is on the origin of
     ``root``."""
-    found = resolve(base, href)
-    if found.origin:
-        scheme = f"{root.partition('//')[0]}{found.origin}" if found.origin.startswith("//") else found.origin
+    destination = resolve(base, href)
+    if destination.origin:
+        scheme = (
+            f"{root.partition('//')[0]}{destination.origin}"
+            if destination.origin.startswith("//")
+            else destination.origin
+        )
         try:
             if origin_of(scheme) != origin_of(root):
                 return None
         except ValueError:
             return None
-        if found.origin.startswith("//"):
+        if destination.origin.startswith("//"):
             return resolve(base, f"{root.partition('//')[0]}{href}").path
-    return found.path
+    return destination.path
 
 
 MARKDOWN = ("text/markdown", "text/x-markdown")
@@ -296,14 +300,16 @@ def read_nodes(
     seen = analyzer.analyses([*paths, *others])
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     corpus = Corpus(entries, files, files.real(root), complete=True, load=analyzer.facts, rooted="given")
-    found = {real: list(analysis.problems) for real, analysis in seen.items() if real in reals}
+    by_real = {real: list(analysis.problems) for real, analysis in seen.items() if real in reals}
     for real, problem in check_corpus(corpus):
-        if real in found:
-            found[real].append(problem)
+        if real in by_real:
+            by_real[real].append(problem)
     return Read(
         tuple(_nodes(paths, files, seen, derived)),
-        tuple(remark for real, problems in found.items() for remark in _remarks(problems, seen[real])),
-        tuple(Mark(seen[real].facts.path, seen[real].problems[0].message) for real in found if not seen[real].readable),
+        tuple(remark for real, problems in by_real.items() for remark in _remarks(problems, seen[real])),
+        tuple(
+            Mark(seen[real].facts.path, seen[real].problems[0].message) for real in by_real if not seen[real].readable
+        ),
     )
 
 

@@ -96,8 +96,10 @@ def gather(url: str, ask: AskAll, *, most: int = MAX_PAGES, call_reads: bool = F
     crawl.walk(_listed_nodes(beside, root), _listed_actions(beside))
     missing = dict(zip(_FORMS, ask([Ask(NO_SUCH_PAGE, accept) for accept in _FORMS.values()]), strict=True))
     pages = _questioned(crawl.pages, crawl.same, ask)
-    found = _discovery(start, pages[start].reply, root, ask)
-    site = SiteSeen(root, start, pages, crawl.targets(), crawl.same, beside, missing, cut=crawl.cut, discovery=found)
+    discovery = _discovery(start, pages[start].reply, root, ask)
+    site = SiteSeen(
+        root, start, pages, crawl.targets(), crawl.same, beside, missing, cut=crawl.cut, discovery=discovery
+    )
     read = _read(site)
     if call_reads:
         site = replace(site, calls=_called(read, root, ask))
@@ -110,8 +112,8 @@ def gather_discovery(url: str, ask: AskAll) -> Evidence:
     start = unquote(urlsplit(url).path) or "/"
     (page,) = ask([Ask(start)])
     if page.problem or not page.is_success:
-        said = page.problem or f"{page.url}: the answer is {page.status}"
-        raise NoSite(said, page.hint or "check the URL", page.again)
+        problem = page.problem or f"{page.url}: the answer is {page.status}"
+        raise NoSite(problem, page.hint or "check the URL", page.again)
     site = SiteSeen(root, start, {}, {}, {}, {}, {}, discovery=_discovery(start, page, root, ask))
     return Evidence(url, (), (), site)
 
@@ -125,17 +127,17 @@ MAX_SKILLS = 20
 def _discovery(start: str, page: Reply, root: str, ask: AskAll) -> DiscoverySeen:
     """Return the files below the path of the site, else at the root of its host, and a sample of its skills."""
     folder = start.rpartition("/")[0]
-    found: dict[str, Reply] = {}
+    by_path: dict[str, Reply] = {}
     for front in dict.fromkeys((folder, "")):
-        waiting = [path for path in _LOOKED_FOR if path not in found]
+        waiting = [path for path in _LOOKED_FOR if path not in by_path]
         replies = ask([Ask(f"{front}/{path}", "*/*") for path in waiting])
-        found |= {path: reply for path, reply in zip(waiting, replies, strict=True) if reply.is_success}
-    index = found.get(SKILLS_INDEX)
+        by_path |= {path: reply for path, reply in zip(waiting, replies, strict=True) if reply.is_success}
+    index = by_path.get(SKILLS_INDEX)
     entries = read_index(index.value, index.url).entries if index is not None else ()
     near = sample([entry for entry in entries if origin_of(entry.url) == origin_of(root)], MAX_SKILLS)
     answers = ask([Ask("", "*/*", exact=entry.url, whole=True) for entry in near])
     (html,) = ask([Ask(start, BROWSER)])
-    return DiscoverySeen(found, tuple(zip(near, answers, strict=True)), page, html)
+    return DiscoverySeen(by_path, tuple(zip(near, answers, strict=True)), page, html)
 
 
 def _root_node(page: PageSeen, root: str) -> None:
@@ -161,12 +163,12 @@ def _root_node(page: PageSeen, root: str) -> None:
 def _beside(start: str, ask: AskAll) -> dict[str, Reply]:
     """Return the files beside the nodes: in the folder of the root node, for a site that is mounted below others, else
     at the root of the origin."""
-    found = dict(zip(_BESIDE, ask([Ask(path, accept) for path, accept in _BESIDE.items()]), strict=True))
+    by_path = dict(zip(_BESIDE, ask([Ask(path, accept) for path, accept in _BESIDE.items()]), strict=True))
     folder = start.rpartition("/")[0]
     if folder:
         nearer = ask([Ask(f"{folder}{path}", accept) for path, accept in _BESIDE.items()])
-        found |= {path: reply for path, reply in zip(_BESIDE, nearer, strict=True) if reply.is_success}
-    return found
+        by_path |= {path: reply for path, reply in zip(_BESIDE, nearer, strict=True) if reply.is_success}
+    return by_path
 
 
 def _listed_nodes(beside: Mapping[str, Reply], root: str) -> Iterator[str]:
@@ -195,10 +197,10 @@ def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: Ask
     """Return the pages, a sample of the nodes with their answers to every further question."""
     chosen = sample([path for path, page in pages.items() if page.kind == "node" and path not in same])
     asked = [
-        (path, question.name, found)
+        (path, question.name, further)
         for path in chosen
         for question in QUESTIONS
-        if (found := ask_of(question, path, pages[path].reply.header("etag"))) is not None
+        if (further := ask_of(question, path, pages[path].reply.header("etag"))) is not None
     ]
     answers: dict[str, dict[str, Reply]] = {path: {} for path in chosen}
     for (path, name, _), reply in zip(asked, ask([question for _, _, question in asked]), strict=True):
@@ -240,11 +242,11 @@ class Call(Struct, frozen=True):
 
 def calls_of(nodes: Iterable[NodeSeen], root: str) -> tuple[Call, ...]:
     """Return the first calls of different URLs."""
-    found: dict[str, Call] = {}
+    calls: dict[str, Call] = {}
     for call in _calls(nodes, root):
-        if len(found) < MAX_CALLS:
-            found.setdefault(call.ask.exact, call)
-    return tuple(found.values())
+        if len(calls) < MAX_CALLS:
+            calls.setdefault(call.ask.exact, call)
+    return tuple(calls.values())
 
 
 def _calls(nodes: Iterable[NodeSeen], root: str) -> Iterator[Call]:

@@ -78,8 +78,8 @@ def _difference(node: NodeSeen, value: dict[str, Value]) -> str | None:
     fields = value if "id" in value or "title" in value else inner
     for name, text in (("id", node.model.id), ("type", node.model.type), ("title", node.model.title)):
         if text is not None and str(fields.get(name)) != text.text:
-            found = f"`{shown(str(fields[name]))}`" if name in fields else "missing"
-            return f"`{name}` of its JSON is {found}, and `{shown(text.text)}` in its Markdown"
+            actual = f"`{shown(str(fields[name]))}`" if name in fields else "missing"
+            return f"`{name}` of its JSON is {actual}, and `{shown(text.text)}` in its Markdown"
     return None
 
 
@@ -245,7 +245,7 @@ def reads_answer(evidence: Evidence) -> Outcome:
     if calls is None:
         return Outcome("not-applicable", words="actions are called only with --call-reads")
     failed = [(call.mark, call.reply.said) for call in calls if not call.reply.is_success]
-    wrong = [Mark(mark.at, f"{mark.message}: {said}", mark.line) for mark, said in failed]
+    wrong = [Mark(mark.at, f"{mark.message}: {reason}", mark.line) for mark, reason in failed]
     return judged(wrong, len(calls), "action", "actions without required input")
 
 

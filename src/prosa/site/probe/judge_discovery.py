@@ -196,7 +196,7 @@ def llms_full(evidence: Evidence) -> Outcome:
 def content_signals(evidence: Evidence) -> Outcome:
     """Judge the content signals in `robots.txt`."""
     reply = _file(evidence, "robots.txt")
-    lines = [found[1].strip() for found in _SIGNAL.finditer(reply.text or "")] if reply is not None else []
+    lines = [match[1].strip() for match in _SIGNAL.finditer(reply.text or "")] if reply is not None else []
     if reply is None or not lines:
         words = "no `Content-Signal` in /robots.txt: write one to say what the content may be used for"
         return Outcome("not-applicable", words=words)
@@ -216,6 +216,6 @@ def linked(evidence: Evidence) -> Outcome:
     """Require that the first page leads to the files that there are, by `Link` or `<link>`."""
     seen = _seen(evidence)
     there = [path for path in (*forms.LINKED, forms.LLMS_FULL) if _file(evidence, path) is not None]
-    said = f"{seen.page.header('link')} {seen.page.text if seen.page.is_html else ''} {seen.html.text or ''}"
-    missing = [Mark(seen.page.url, f"it does not lead to /{path}") for path in there if path not in said]
+    text = f"{seen.page.header('link')} {seen.page.text if seen.page.is_html else ''} {seen.html.text or ''}"
+    missing = [Mark(seen.page.url, f"it does not lead to /{path}") for path in there if path not in text]
     return judged(missing, len(there), "file", "files", none="the site has none of these files")

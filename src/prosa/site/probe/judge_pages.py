@@ -35,10 +35,10 @@ def _unread(page: PageSeen) -> Iterator[Mark]:
     if page.kind == "html":
         other = twin(page.path, ".md")
         yield Mark(page.url, f"asked for Markdown, the site gives {page.reply.media_type}, and `{shown(other)}` none")
-    found = page.markdown
-    if page.kind != "node" or found is None:
+    reply = page.markdown
+    if page.kind != "node" or reply is None:
         return
-    if found.text is None:
+    if reply.text is None:
         yield Mark(page.url, "its Markdown is not UTF-8")
     again = page.answer("again")
     if again is not None and page.reply.is_markdown and not again.is_markdown:
@@ -61,9 +61,9 @@ def links(evidence: Evidence) -> Outcome:
     if evidence.site is None:
         wrong = evidence.remarked("unresolved-inline-link")
         return judged(wrong, count, "link", "links", noticed=evidence.remarked("inline-link-to-no-node"))
-    found = [link for node in evidence.nodes for link in _leading(node, evidence.site)]
-    wrong = tuple(mark for kind, mark in found if kind == "missing")
-    return judged(wrong, count, "link", "links", noticed=[mark for kind, mark in found if kind != "missing"])
+    marks = [link for node in evidence.nodes for link in _leading(node, evidence.site)]
+    wrong = tuple(mark for kind, mark in marks if kind == "missing")
+    return judged(wrong, count, "link", "links", noticed=[mark for kind, mark in marks if kind != "missing"])
 
 
 def _leading(node: NodeSeen, site: SiteSeen) -> Iterator[tuple[Kind, Mark]]:
@@ -126,8 +126,10 @@ def _nodes_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
 def _differences(node: NodeSeen, entry: dict[str, Value], site: SiteSeen, at: str) -> Iterator[Mark]:
     for key, own in (("type", node.model.type), ("title", node.model.title)):
         if own is not None and key in entry and entry[key] != own.text:
-            said = shown(str(entry[key]))
-            yield Mark(at, f"`{key}` of the node `{shown(node.id)}` is `{said}`, and `{shown(own.text)}` in the node")
+            listed_text = shown(str(entry[key]))
+            yield Mark(
+                at, f"`{key}` of the node `{shown(node.id)}` is `{listed_text}`, and `{shown(own.text)}` in the node"
+            )
     url = entry.get("md_url")
     path = site.path_of("/", url) if isinstance(url, str) else None
     if path is not None and path in site.pages and site.same.get(path, path) not in _paths(node, site):
@@ -143,14 +145,14 @@ def _actions_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
     listed = entries_of(reply, "actions")
     if listed is None:
         return
-    said = {str(item.get("id")): item for item in reversed(listed)}
+    by_id = {str(item.get("id")): item for item in reversed(listed)}
     known = set()
     for node in evidence.nodes:
         for action in node.model.actions:
             if not (action.id and action.url and action.method) or action.id.text in known:
                 continue
             known.add(action.id.text)
-            entry = said.get(action.id.text)
+            entry = by_id.get(action.id.text)
             if entry is None:
                 yield Mark(reply.url, f"{action.title_for_people} is missing")
             elif (entry.get("method", action.verb), entry.get("url", action.url.text)) != (
@@ -158,7 +160,7 @@ def _actions_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
                 action.url.text,
             ):
                 yield Mark(reply.url, f"{action.title_for_people} has another method or URL in its node")
-    for name in sorted(said.keys() - known) if not site.cut else ():
+    for name in sorted(by_id.keys() - known) if not site.cut else ():
         yield Mark(reply.url, f"no node that was found declares the action `{shown(name)}`")
 
 

@@ -74,12 +74,12 @@ def document_below(scope: Scope, web: Web, area: str) -> Document:
     """Return the published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
     path = below(scope, web, area)
     try:
-        found = locate.locate(web.site, path) if path is not None else None
+        located = locate.locate(web.site, path) if path is not None else None
     except FileProblem:
-        found = None
-    if not isinstance(found, locate.Document):
+        located = None
+    if not isinstance(located, locate.Document):
         raise Refused(404, "There is no such document.")
-    return found
+    return located
 
 
 MAX_BODY = 1024 * 1024

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 async def run_program_action(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """Return the endpoint. Return the status that was sent; 499 where the client did not wait."""
     try:
-        found = await _answered(scope, receive, web, methods)
+        response = await _answered(scope, receive, web, methods)
     except Refused as refused:
-        found = refused.answer()
+        response = refused.answer()
     except ClientGone:
         return GONE
-    return await send_answer(scope, send, found)
+    return await send_answer(scope, send, response)
 
 
 async def _answered(scope: Scope, receive: Receive, web: Web, methods: Sequence[str]) -> Answer:
@@ -103,9 +103,9 @@ async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:
     try:
         output = await runner.run(Job(program.name, program, data), meter)
     except Exception as error:
-        found = refusal(error, runner.root)
-        runner.tell(program.name, found, error)
-        return problem(found.status, found.detail, headers=(*found.headers, *taken(meter)), wrong=found.wrong)
+        refused = refusal(error, runner.root)
+        runner.tell(program.name, refused, error)
+        return problem(refused.status, refused.detail, headers=(*refused.headers, *taken(meter)), wrong=refused.wrong)
     return answer(f"{dump(output)}\n", "application/json", cache=NEVER, headers=taken(meter))
 
 
@@ -117,10 +117,10 @@ async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web, meth
     del receive
     try:
         require_method(scope, *methods)
-        found = await asyncio.to_thread(_schema, scope, web)
+        response = await asyncio.to_thread(_schema, scope, web)
     except Refused as refused:
-        found = refused.answer()
-    return await send_answer(scope, send, found)
+        response = refused.answer()
+    return await send_answer(scope, send, response)
 
 
 def _schema(scope: Scope, web: Web) -> Answer:

@@ -114,18 +114,18 @@ class Live(Struct):
 
     def take(self) -> list[bytes]:
         """Return the text to send now: pieces that arrived together as one."""
-        found: list[bytes] = []
+        events: list[bytes] = []
         together = ""
         for name, text in (*self._waiting, ("again", "")):
             if name == "text":
                 together += text
                 continue
-            found += [written("text", {"text": together})] if together else []
-            found.append(written("again", {}))
+            events += [written("text", {"text": together})] if together else []
+            events.append(written("again", {}))
             together = ""
         self._waiting.clear()
         self.woken.clear()
-        return found[:-1]  # the last one only ended the loop
+        return events[:-1]  # the last one only ended the loop
 
 
 async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:

@@ -116,11 +116,11 @@ class Runner:
             await driver.require_prices([job])
             return (await driver.run(job)).output
 
-    def tell(self, name: str, found: Refused, error: Exception) -> None:
+    def tell(self, name: str, refused: Refused, error: Exception) -> None:
         """Report a failed run to the user, for reasons that concern them."""
-        if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if refused.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             why = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
-            self.environment.notice(safe(f"warning: {name} failed ({found.status}): {why}"))
+            self.environment.notice(safe(f"warning: {name} failed ({refused.status}): {why}"))
 
     async def aclose(self) -> None:
         """Break off what still runs, and wait until it has ended."""
@@ -224,8 +224,8 @@ def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
 
 def _examples(schema: Mapping[str, Value]) -> list[Value]:
     """Return the examples that the author gave for the input."""
-    found = schema.get("examples")
-    return [{"request": {"body": example}} for example in found] if isinstance(found, list) else []
+    examples = schema.get("examples")
+    return [{"request": {"body": example}} for example in examples] if isinstance(examples, list) else []
 
 
 MAX_KEPT = 1_000

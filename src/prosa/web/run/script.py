@@ -80,12 +80,12 @@ async def run_script(scope: Scope, receive: Receive, send: Send, web: Web, metho
         asked = await _asked(scope, receive, web, methods)
         if events:
             return await _as_events(receive, send, asked)
-        found = await _as_whole(scope, receive, web, asked)
+        answer = await _as_whole(scope, receive, web, asked)
     except Refused as refused:
-        found = _refused(scope, web, refused, events=events)
+        answer = _refused(scope, web, refused, events=events)
     except ClientGone:
         return GONE
-    return await send_answer(scope, send, found)
+    return await send_answer(scope, send, answer)
 
 
 async def _asked(scope: Scope, receive: Receive, web: Web, methods: Sequence[str]) -> _Asked:
@@ -133,13 +133,13 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
     """Return the one job. Raises `Refused` and `RunError`."""
-    found = selection(file, Choice(ids=(script.address,), text=text), runner.options, runner.environment)
+    chosen = selection(file, Choice(ids=(script.address,), text=text), runner.options, runner.environment)
     try:
-        found.require_named()
+        chosen.require_named()
     except ScriptNotRun as error:
         why = f"The script cannot run: {error.why}".replace(f"{runner.root}/", "")
         raise Refused(_KINDS.get(error.kind, 422), why) from None
-    return found.preparing.ready(script, text)
+    return chosen.preparing.ready(script, text)
 
 
 async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
@@ -150,9 +150,9 @@ async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
     try:
         output = await runner.run(replace(job, stream=speaks), meter, listener or ignore)
     except Exception as error:
-        found = refusal(error, runner.root)
-        runner.tell(job.program.name, found, error)
-        raise Refused(found.status, found.detail, headers=(*found.headers, *taken(meter))) from None
+        refused = refusal(error, runner.root)
+        runner.tell(job.program.name, refused, error)
+        raise Refused(refused.status, refused.detail, headers=(*refused.headers, *taken(meter))) from None
     return Result(job.script.address, output, job.form, time.monotonic() - since, meter)
 
 

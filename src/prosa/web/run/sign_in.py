@@ -54,13 +54,13 @@ async def _sent(
 ) -> int:
     try:
         require_method(scope, *methods)
-        found = await work(scope, receive, web)
+        response = await work(scope, receive, web)
     except Refused as refused:
         frame = web.frame(web.sessions.reader(scope))
-        found = said(frame, refused.status, refused.title, refused.detail, headers=refused.headers)
+        response = said(frame, refused.status, refused.title, refused.detail, headers=refused.headers)
     except ClientGone:
         return GONE
-    return await send_answer(scope, send, found)
+    return await send_answer(scope, send, response)
 
 
 async def _signed_in(scope: Scope, receive: Receive, web: SignIn) -> Answer:
@@ -93,15 +93,15 @@ async def _signed_out(scope: Scope, receive: Receive, web: SignIn) -> Answer:
     return _moved(safe_back(fields.get("back", ""), web.prefix), web.sessions.no_cookie(web.prefix or "/"))
 
 
-def safe_back(given: str, prefix: str = "") -> str:
+def safe_back(target: str, prefix: str = "") -> str:
     """Return a path on this site to go back to; the root of the site for everything else.
 
     A browser drops blanks and control characters, and takes `\\` for `/`: none of them is in a path that is good.
     """
     root = f"{prefix}/"
-    if not given.startswith(root) or given.startswith("//") or len(given) > MAX_BACK or _ODD.search(given):
+    if not target.startswith(root) or target.startswith("//") or len(target) > MAX_BACK or _ODD.search(target):
         return root
-    return quote(given, safe=_SAFE, errors="replace")
+    return quote(target, safe=_SAFE, errors="replace")
 
 
 def _back_in_query(scope: Scope) -> str:

@@ -134,12 +134,12 @@ class ViewApp(HttpApp):
         if path == LIVE:
             return await self._changes(asked)
         try:
-            found = await asyncio.to_thread(self._page, asked, path)
+            response = await asyncio.to_thread(self._page, asked, path)
         except StoreProblem as problem:
             return await self._refuse(asked, Refusal(503, "The store cannot be read", _words(problem)))
         except RunError as problem:  # the record is damaged, or was forgotten meanwhile
             return await self._refuse(asked, Refusal(409, "The record cannot be shown", _words(problem)))
-        return await self._send(asked, found)
+        return await self._send(asked, response)
 
     def _page(self, asked: Asked, path: str) -> Answer | None:
         """Return the page at a path; None where there is none. Raises `StoreProblem`."""
@@ -156,10 +156,10 @@ class ViewApp(HttpApp):
 
     def _list(self, asked: Asked) -> Answer:
         chosen, problem = filter_of(asked.query)
-        found = listed(self.view.place, chosen, self.view.prices) if not problem else RecordList()
-        lines = lines_of(found, self.view.prefix)
+        records = listed(self.view.place, chosen, self.view.prices) if not problem else RecordList()
+        lines = lines_of(records, self.view.prefix)
         frame = self.view.frame(asked.reader)
-        page = records_page(frame, str(self.view.place), found, lines, asked.query, problem)
+        page = records_page(frame, str(self.view.place), records, lines, asked.query, problem)
         return html_page(page, 400 if problem else 200)
 
     def _record(self, asked: Asked, kind: RecordKind, name: str, part: str) -> Answer | None:
@@ -177,8 +177,8 @@ class ViewApp(HttpApp):
         """Return the report of a record, and what could not be read for it. ``part`` is one page of a test; the text is
         empty where there is none."""
         if kind == "run":
-            found = shown_run(self.view.place, name, self.view.prices)
-            return run_page(found.run, found.calls), ()
+            shown_record = shown_run(self.view.place, name, self.view.prices)
+            return run_page(shown_record.run, shown_record.calls), ()
         if kind == "batch":
             batch = shown_batch(self.view.place, name)
             export = f"prosa batch {batch.status.batch.name} --export FILE"
@@ -223,16 +223,16 @@ class ViewApp(HttpApp):
             return await self._refuse(asked, Refusal(400, "Bad request", problem))
         return await self.live.stream(asked.receive, asked.send, lines, asked.query.get("mark", ""))
 
-    async def _send(self, asked: Asked, found: Answer | None) -> int:
-        if found is None:
+    async def _send(self, asked: Asked, response: Answer | None) -> int:
+        if response is None:
             return await self._refuse(asked, Refusal(404, "Not found", "The store has no such record."))
-        return await send_answer(asked.scope, asked.send, found)
+        return await send_answer(asked.scope, asked.send, response)
 
     async def _refuse(self, asked: Asked, refusal: Refusal) -> int:
         query = asked.scope["query_string"].decode("latin-1")
         back = f"{asked.scope['raw_path'].decode('latin-1')}{'?' if query else ''}{query}"
-        found = refused(self.view, asked.scope, asked.reader, refusal, back)
-        return await send_answer(asked.scope, asked.send, found)
+        response = refused(self.view, asked.scope, asked.reader, refusal, back)
+        return await send_answer(asked.scope, asked.send, response)
 
 
 def _moved(where: str) -> Answer:

@@ -183,30 +183,30 @@ class _Body(TypedDict, total=False):
 
 def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers, path
-    found = misfit(body, _SHAPE)
-    if found is not None:
-        return misfit_refusal(found, "Unrecognized request argument supplied: {}")
+    fault = misfit(body, _SHAPE)
+    if fault is not None:
+        return misfit_refusal(fault, "Unrecognized request argument supplied: {}")
     asked = cast("_Body", body)
     return _options(asked) or _tools(asked) or _messages(asked["messages"]) or _format(asked)
 
 
 def _options(body: _Body) -> Refusal | None:
     if body.get("stream_options") is not None and not body.get("stream"):
-        said = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        return Refusal(said, "stream_options")
+        message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+        return Refusal(message, "stream_options")
     if body.get("max_tokens") is not None and body.get("max_completion_tokens") is not None:
-        said = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
-        return Refusal(said, "max_tokens", "invalid_parameter_combination")
+        message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+        return Refusal(message, "max_tokens", "invalid_parameter_combination")
     bounds = {"max_tokens": body.get("max_tokens"), "max_completion_tokens": body.get("max_completion_tokens")}
     for name, most in bounds.items():
         if most is not None and most < 1:
-            said = f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {most} instead."
-            return Refusal(said, name, "integer_below_min_value")
+            message = f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {most} instead."
+            return Refusal(message, name, "integer_below_min_value")
     if (body.get("n") or 1) != 1:
         return Refusal("The scripted service answers with one choice.", "n")
     if not 0 <= (body.get("temperature") or 0) <= 2:
-        said = "Invalid 'temperature': decimal out of range. Expected a value from 0 to 2."
-        return Refusal(said, "temperature", "decimal_out_of_range")
+        message = "Invalid 'temperature': decimal out of range. Expected a value from 0 to 2."
+        return Refusal(message, "temperature", "decimal_out_of_range")
     return None
 
 
@@ -216,8 +216,10 @@ def _tools(body: _Body) -> Refusal | None:
             return Refusal(f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", name)
     tools = body.get("tools")
     if tools == []:
-        said = "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead."
-        return Refusal(said, "tools", "empty_array")
+        message = (
+            "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead."
+        )
+        return Refusal(message, "tools", "empty_array")
     functions = [(at, tool["function"]) for at, tool in enumerate(tools or ()) if tool["type"] == "function"]
     for at, function in functions:
         if refused := function_refusal(function, f"tools[{at}].function"):
@@ -227,27 +229,27 @@ def _tools(body: _Body) -> Refusal | None:
         named = choice.get("function")
         wanted = named.get("name") if isinstance(named, Mapping) else None
         if wanted not in [function["name"] for _, function in functions]:
-            said = (
+            message = (
                 f"Invalid value for 'tool_choice': no function named '{wanted}' was specified in the 'tools' parameter."
             )
-            return Refusal(said, "tool_choice")
+            return Refusal(message, "tool_choice")
     return None
 
 
 def _messages(messages: Sequence[_Message]) -> Refusal | None:
     if not messages:
-        said = (
+        detail = (
             "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
         )
-        return Refusal(said, "messages", "empty_array")
+        return Refusal(detail, "messages", "empty_array")
     waiting: list[str] = []
     answers = False
     for at, message in enumerate(messages):
         place = f"messages.[{at}].role"
         if message["role"] == "tool":
             if not answers or message["tool_call_id"] not in waiting:
-                said = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
-                return Refusal(f"{said}'tool_calls'.", place)
+                detail = "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
+                return Refusal(f"{detail}'tool_calls'.", place)
             waiting.remove(message["tool_call_id"])
             continue
         if waiting:
@@ -260,28 +262,30 @@ def _messages(messages: Sequence[_Message]) -> Refusal | None:
 
 
 def _unanswered(waiting: Sequence[str], place: str) -> Refusal:
-    said = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+    message = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+    )
     which = f"The following tool_call_ids did not have response messages: {', '.join(waiting)}"
-    return Refusal(f"{said} {which}", place)
+    return Refusal(f"{message} {which}", place)
 
 
 def _assistant(message: _Message, at: int) -> Refusal | None:
     calls = message.get("tool_calls")
     if calls == []:
         place = f"messages[{at}].tool_calls"
-        said = (
+        detail = (
             f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty array instead."
         )
-        return Refusal(said, place, "empty_array")
+        return Refusal(detail, place, "empty_array")
     if not calls and message.get("content") is None and message.get("refusal") is None:
-        said = "Invalid value for 'content': expected a string, got null."
-        return Refusal(said, f"messages.[{at}].content")
+        detail = "Invalid value for 'content': expected a string, got null."
+        return Refusal(detail, f"messages.[{at}].content")
     ids = [call["id"] for call in calls or ()]
     for index, call_id in enumerate(ids):
         if not 0 < len(call_id) <= _MOST_ID:
             place = f"messages[{at}].tool_calls[{index}].id"
-            said = f"Invalid '{place}': string of {len(call_id)} characters. Expected 1 to {_MOST_ID}."
-            return Refusal(said, place, "string_above_max_length" if call_id else "empty_string")
+            detail = f"Invalid '{place}': string of {len(call_id)} characters. Expected 1 to {_MOST_ID}."
+            return Refusal(detail, place, "string_above_max_length" if call_id else "empty_string")
     if len(set(ids)) < len(ids):
         return Refusal(f"Duplicate value for 'tool_call_id' in messages[{at}].tool_calls.", f"messages.[{at}]")
     return None
@@ -291,8 +295,8 @@ def _format(body: _Body) -> Refusal | None:
     wanted = body.get("response_format") or {}
     if wanted.get("type") not in (None, "text", "json_object", "json_schema"):
         known = "'json_object', 'json_schema', and 'text'"
-        said = f"Invalid value: '{wanted.get('type')}'. Supported values are: {known}."
-        return Refusal(said, "response_format.type", "invalid_value")
+        message = f"Invalid value: '{wanted.get('type')}'. Supported values are: {known}."
+        return Refusal(message, "response_format.type", "invalid_value")
     if wanted.get("type") != "json_schema":
         return None
     return schema_refusal(wanted.get("json_schema"), "response_format.json_schema")

@@ -176,14 +176,14 @@ def text_of(content: Value | Sequence[Mapping[str, object]]) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
-    found = (part.get("text") for part in parts if isinstance(part, Mapping))
-    return "\n".join(text for text in found if isinstance(text, str))
+    texts = (part.get("text") for part in parts if isinstance(part, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def arguments_of(call: ToolCall) -> Value:
     """Return the arguments of a call as a value; a text that is not JSON stands for itself."""
     try:
-        given: Value = json.loads(call.arguments or "{}")
+        arguments: Value = json.loads(call.arguments or "{}")
     except ValueError:
-        given = call.arguments
-    return given
+        arguments = call.arguments
+    return arguments

@@ -217,16 +217,16 @@ def camel(value: Value) -> Value:
         return [camel(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    named = {_SNAKE.sub(lambda found: found[1].upper(), name): member for name, member in value.items()}
+    named = {_SNAKE.sub(lambda match: match[1].upper(), name): member for name, member in value.items()}
     return {name: member if name in _OPAQUE else camel(member) for name, member in named.items()}
 
 
 def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers
     counts = path.endswith(":countTokens")
-    found = misfit(body, Fields({}, _COUNT_FIELDS if counts else FIELDS))
-    if found is not None:
-        return Refusal(_worded(found))
+    fault = misfit(body, Fields({}, _COUNT_FIELDS if counts else FIELDS))
+    if fault is not None:
+        return Refusal(_worded(fault))
     asked = _asked(body)
     model = path.rpartition("/")[2].partition(":")[0]
     why = _contents(asked.get("contents") or (), model) or _tools(asked) or _settings(asked)
@@ -239,23 +239,23 @@ def _asked(body: Mapping[str, Value]) -> _Prompt:
     return whole.get("generateContentRequest") or whole
 
 
-def _worded(found: Misfit) -> str:
-    where = _snake(".".join(_place(found)))
+def _worded(fault: Misfit) -> str:
+    where = _snake(".".join(_place(fault)))
     start = "Invalid JSON payload received."
-    if found.problem == "unknown":
+    if fault.problem == "unknown":
         at = f" at '{where}'" if where else ""
-        return f'{start} Unknown name "{found.name}"{at}: Cannot find field.'
-    if found.problem == "missing":
-        return f"* GenerateContentRequest.{where}.{_snake(found.name)}: [FIELD_INVALID] must be set"
+        return f'{start} Unknown name "{fault.name}"{at}: Cannot find field.'
+    if fault.problem == "missing":
+        return f"* GenerateContentRequest.{where}.{_snake(fault.name)}: [FIELD_INVALID] must be set"
     kinds = {"string": "TYPE_STRING", "integer": "TYPE_INT32", "number": "TYPE_DOUBLE", "boolean": "TYPE_BOOL"}
-    kind = kinds.get(found.expected)
-    said = f"({kind}), {compact(found.found)}" if kind else f"expected {found.expected}"
-    return f"Invalid value at '{where}' {said}"
+    kind = kinds.get(fault.expected)
+    detail = f"({kind}), {compact(fault.found)}" if kind else f"expected {fault.expected}"
+    return f"Invalid value at '{where}' {detail}"
 
 
-def _place(found: Misfit) -> list[str]:
+def _place(fault: Misfit) -> list[str]:
     parts: list[str] = []
-    for step in found.place:
+    for step in fault.place:
         if isinstance(step, int):
             parts[-1] += f"[{step}]"
         else:
@@ -264,7 +264,7 @@ def _place(found: Misfit) -> list[str]:
 
 
 def _snake(name: str) -> str:
-    return _HUMP.sub(lambda found: f"_{found[1].lower()}", name)
+    return _HUMP.sub(lambda match: f"_{match[1].lower()}", name)
 
 
 def _contents(contents: Sequence[_Content], model: str) -> str | None:
@@ -297,14 +297,14 @@ def _parts(at: int, role: str, parts: Sequence[_Part]) -> str | None:
     if not parts:
         return f"* GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty.\n"
     for index, part in enumerate(parts):
-        given = [name for name, member in part.items() if name in _DATA and member is not None]
+        names = [name for name, member in part.items() if name in _DATA and member is not None]
         place = f"contents[{at}].parts[{index}]"
-        if not given and "thoughtSignature" not in part:
+        if not names and "thoughtSignature" not in part:
             return (
                 f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one initialized field\n"
             )
-        if len(given) > 1:
-            return f"Invalid value at '{place}' (oneof), oneof field 'data' is already set. Cannot set '{given[1]}'"
+        if len(names) > 1:
+            return f"Invalid value at '{place}' (oneof), oneof field 'data' is already set. Cannot set '{names[1]}'"
     return None
 
 
@@ -327,8 +327,8 @@ def _answers(calls: Sequence[_Call], parts: Sequence[_Part]) -> str | None:
 
 def _signature_problem(first: _Part, at: int, model: str) -> str | None:
     """Check the signature of the first call of a turn."""
-    given = first.get("thoughtSignature")
-    if given is None:
+    signature = first.get("thoughtSignature")
+    if signature is None:
         if not _SIGNED.match(model):
             return None
         name = first["functionCall"]["name"]
@@ -337,7 +337,7 @@ def _signature_problem(first: _Part, at: int, model: str) -> str | None:
             "correctly, and missing thought_signature may lead to degraded model performance. Additional data, "
             f"function call `default_api:{name}` , position {at + 1}."
         )
-    known = given.rstrip("=").replace("+", "-").replace("/", "_") if isinstance(given, str) else ""
+    known = signature.rstrip("=").replace("+", "-").replace("/", "_") if isinstance(signature, str) else ""
     call = first["functionCall"]
     wanted = {SKIPPED.rstrip("="), _signature(call["name"]).rstrip("=")}
     return None if known in wanted else "Corrupted thought signature."
@@ -392,9 +392,9 @@ def _read(body: Mapping[str, Value]) -> Conversation:
                 )
             if answer is not None:
                 results.append((answer.get("id") or f"{answer['name']}_{at}", compact(answer["response"])))
-        said = [part for part in parts if not part.get("thought")]
+        visible = [part for part in parts if not part.get("thought")]
         role: Literal["user", "assistant"] = "assistant" if content.get("role") == "model" else "user"
-        turns.append(ServiceTurn(role, text_of(said), tuple(calls), tuple(results)))
+        turns.append(ServiceTurn(role, text_of(visible), tuple(calls), tuple(results)))
     tools = [
         ToolOffer(offer["name"], offer.get("description") or "", _schema(offer))
         for tool in asked.get("tools") or ()
@@ -405,8 +405,8 @@ def _read(body: Mapping[str, Value]) -> Conversation:
 
 
 def _schema(function: _Function) -> Mapping[str, Value]:
-    given = function.get("parametersJsonSchema")
-    return given if given and isinstance(given, Mapping) else function.get("parameters") or {}
+    schema = function.get("parametersJsonSchema")
+    return schema if schema and isinstance(schema, Mapping) else function.get("parameters") or {}
 
 
 _FINISHES: Final = {"length": "MAX_TOKENS", "filter": "SAFETY", "refusal": "SAFETY"}
@@ -469,11 +469,11 @@ _STATUSES: Final = {
 
 def _error(refusal: Refusal) -> dict[str, Value]:
     status = _STATUSES.get(refusal.status, "INTERNAL" if refusal.status >= 500 else "INVALID_ARGUMENT")
-    said: dict[str, Value] = {"code": refusal.status, "message": refusal.message, "status": status}
+    error: dict[str, Value] = {"code": refusal.status, "message": refusal.message, "status": status}
     if refusal.code:
         reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": refusal.code}
-        said["details"] = [{**reason, "domain": "googleapis.com"}]
-    return {"error": said}
+        error["details"] = [{**reason, "domain": "googleapis.com"}]
+    return {"error": error}
 
 
 def _model(name: str) -> dict[str, Value]:

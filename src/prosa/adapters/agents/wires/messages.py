@@ -200,32 +200,34 @@ def _misfit(body: dict[str, Value], headers: Mapping[str, str], *, counts: bool)
     if not counts:
         required["max_tokens"] = "integer"
     optional = {**FIELDS, **(BETA_FIELDS if headers.get("anthropic-beta") else {})}
-    found = misfit(body, Fields(required, optional))
-    if found is not None:
-        return worded(found)
+    fault = misfit(body, Fields(required, optional))
+    if fault is not None:
+        return worded(fault)
     for at, tool in enumerate(cast("list[dict[str, Value]]", body.get("tools") or [])):
         is_custom = tool.get("type") in (None, "custom")
-        found = misfit(tool, TOOL, ("tools", at, ":custom")) if is_custom else misfit(tool, _OTHER_TOOL, ("tools", at))
-        if found is not None:
-            return worded(found)
+        fault = misfit(tool, TOOL, ("tools", at, ":custom")) if is_custom else misfit(tool, _OTHER_TOOL, ("tools", at))
+        if fault is not None:
+            return worded(fault)
     return None
 
 
-def worded(found: Misfit) -> str:
+def worded(fault: Misfit) -> str:
     """Return a misfit as this service says it: the place has dots, and the tags that chose a shape."""
-    parts = [str(step).removeprefix(":") for step in found.place]
-    if found.problem in ("missing", "unknown"):
-        parts.append(found.name)
-    said = {
+    parts = [str(step).removeprefix(":") for step in fault.place]
+    if fault.problem in ("missing", "unknown"):
+        parts.append(fault.name)
+    message = {
         "missing": "Field required",
         "unknown": "Extra inputs are not permitted",
-        "kind": f"Input should be a valid {_KINDS.get(found.expected, found.expected)}",
-        "value": f"Input should be {found.expected}",
-    }[found.problem]
-    if found.problem == "value" and found.place[-1] == "type":
+        "kind": f"Input should be a valid {_KINDS.get(fault.expected, fault.expected)}",
+        "value": f"Input should be {fault.expected}",
+    }[fault.problem]
+    if fault.problem == "value" and fault.place[-1] == "type":
         parts.pop()
-        said = f"Input tag '{found.found}' found using 'type' does not match any of the expected tags: {found.expected}"
-    return f"{'.'.join(parts)}: {said}"
+        message = (
+            f"Input tag '{fault.found}' found using 'type' does not match any of the expected tags: {fault.expected}"
+        )
+    return f"{'.'.join(parts)}: {message}"
 
 
 _KINDS: Final = {"object": "dictionary", "array": "list"}
@@ -331,8 +333,8 @@ def _unanswered(at: int, blocks: Sequence[_Block], waiting: Sequence[str]) -> st
         return _without_result(at - 1, missing)
     twice = next((result for result in results if results.count(result) > 1), None)
     if twice is not None:
-        said = "each tool_use must have a single result. Found multiple `tool_result` blocks with id:"
-        return f"messages.{at}.content: {said} {twice}"
+        message = "each tool_use must have a single result. Found multiple `tool_result` blocks with id:"
+        return f"messages.{at}.content: {message} {twice}"
     return None
 
 
@@ -390,8 +392,8 @@ def _read(body: Mapping[str, Value]) -> Conversation:
         results = [
             (block["tool_use_id"], text_of(block.get("content"))) for block in blocks if block["type"] == "tool_result"
         ]
-        said = [block for block in blocks if block["type"] == "text"]
-        turns.append(ServiceTurn(message["role"], text_of(said), tuple(calls), tuple(results)))
+        text_blocks = [block for block in blocks if block["type"] == "text"]
+        turns.append(ServiceTurn(message["role"], text_of(text_blocks), tuple(calls), tuple(results)))
     tools = [
         ToolOffer(tool.get("name") or "", tool.get("description") or "", schema)
         for tool in asked.get("tools") or ()
@@ -432,9 +434,9 @@ def _message(answered: Answered) -> dict[str, Value]:
     }
 
 
-def _use_id(given: str) -> str:
+def _use_id(call_id: str) -> str:
     """Return an id as this service writes it."""
-    return given.replace("call_", "toolu_", 1)
+    return call_id.replace("call_", "toolu_", 1)
 
 
 def _events(answered: Answered) -> Iterator[bytes]:

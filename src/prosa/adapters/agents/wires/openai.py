@@ -15,20 +15,20 @@ _MOST_NAME: Final = 64
 _ARTICLES: Final = {"array": "an array", "object": "an object", "integer": "an integer"}
 
 
-def misfit_refusal(found: Misfit, unknown: str) -> Refusal:
+def misfit_refusal(misfit: Misfit, unknown: str) -> Refusal:
     """Return a misfit as OpenAI says it; ``unknown`` is the sentence for an unknown field."""
-    path = found.path(dots=False)
-    if found.problem == "missing":
+    path = misfit.path(dots=False)
+    if misfit.problem == "missing":
         return Refusal(f"Missing required parameter: '{path}'.", path, "missing_required_parameter")
-    if found.problem == "unknown":
-        sentence = unknown if len(found.place) == 0 else "Unknown parameter: '{}'."
+    if misfit.problem == "unknown":
+        sentence = unknown if len(misfit.place) == 0 else "Unknown parameter: '{}'."
         return Refusal(sentence.format(path), path, "unknown_parameter")
-    if found.problem == "value":
-        said = f"Invalid value: '{found.found}'. Supported values are: {found.expected}."
-        return Refusal(said, path, "invalid_value")
-    wanted = _ARTICLES.get(found.expected, f"a {found.expected}")
-    said = f"Invalid type for '{path}': expected {wanted}, but got {json_kind(found.found)} instead."
-    return Refusal(said, path, "invalid_type")
+    if misfit.problem == "value":
+        message = f"Invalid value: '{misfit.found}'. Supported values are: {misfit.expected}."
+        return Refusal(message, path, "invalid_value")
+    wanted = _ARTICLES.get(misfit.expected, f"a {misfit.expected}")
+    message = f"Invalid type for '{path}': expected {wanted}, but got {json_kind(misfit.found)} instead."
+    return Refusal(message, path, "invalid_type")
 
 
 class Function(TypedDict, total=False):
@@ -44,16 +44,16 @@ def function_refusal(function: Function, place: str) -> Refusal | None:
     """Return what is wrong with the name or the schema of a function."""
     name = function["name"]
     if not _NAME.fullmatch(name):
-        said = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
-        return Refusal(f"Invalid '{place}.name': {said}", f"{place}.name", "invalid_value")
+        message = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+        return Refusal(f"Invalid '{place}.name': {message}", f"{place}.name", "invalid_value")
     if len(name) > _MOST_NAME:
-        said = f"string too long. Expected a string with maximum length {_MOST_NAME}."
-        return Refusal(f"Invalid '{place}.name': {said}", f"{place}.name", "string_above_max_length")
+        message = f"string too long. Expected a string with maximum length {_MOST_NAME}."
+        return Refusal(f"Invalid '{place}.name': {message}", f"{place}.name", "string_above_max_length")
     schema = function.get("parameters")
     start = f"Invalid schema for function '{name}'"
     if schema and schema.get("type") != "object":
-        said = f"{start}: schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
-        return Refusal(said, f"{place}.parameters", "invalid_function_parameters")
+        message = f"{start}: schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
+        return Refusal(message, f"{place}.parameters", "invalid_function_parameters")
     if function.get("strict") and (where := open_object(schema)) is not None:
         return Refusal(f"{start}: {_strict(where)}", f"{place}.parameters", "invalid_function_parameters")
     return None
@@ -61,13 +61,13 @@ def function_refusal(function: Function, place: str) -> Refusal | None:
 
 def schema_refusal(wanted: Value, place: str) -> Refusal | None:
     """Return what is wrong with the schema that an answer shall have."""
-    given: Mapping[str, Value] = wanted if isinstance(wanted, Mapping) else {}
+    definition: Mapping[str, Value] = wanted if isinstance(wanted, Mapping) else {}
     for name in ("name", "schema"):
-        if not given.get(name):
-            said = f"Missing required parameter: '{place}.{name}'."
-            return Refusal(said, f"{place}.{name}", "missing_required_parameter")
-    if given.get("strict") and (where := open_object(given["schema"])) is not None:
-        return Refusal(f"Invalid schema for response_format '{given['name']}': {_strict(where)}", place)
+        if not definition.get(name):
+            message = f"Missing required parameter: '{place}.{name}'."
+            return Refusal(message, f"{place}.{name}", "missing_required_parameter")
+    if definition.get("strict") and (where := open_object(definition["schema"])) is not None:
+        return Refusal(f"Invalid schema for response_format '{definition['name']}': {_strict(where)}", place)
     return None
 
 

@@ -201,15 +201,15 @@ class _Body(TypedDict, total=False):
 
 def _refusal(body: dict[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
     del headers
-    found = misfit(body, _SHAPE)
-    if found is not None:
-        return misfit_refusal(found, "Unknown parameter: '{}'.")
+    fault = misfit(body, _SHAPE)
+    if fault is not None:
+        return misfit_refusal(fault, "Unknown parameter: '{}'.")
     asked = cast("_Body", body)
-    given, counts = asked.get("input"), path.endswith("/input_tokens")
-    if not given and not asked.get("prompt") and not counts:
+    content, counts = asked.get("input"), path.endswith("/input_tokens")
+    if not content and not asked.get("prompt") and not counts:
         names = "'input', 'prompt', or 'conversation'"
         return Refusal(f"Missing required parameter: one of {names} must be provided.", "input")
-    items = given if isinstance(given, list) else ()
+    items = content if isinstance(content, list) else ()
     return _options(asked) or _tools(asked) or _roles(items) or _calls(items) or _format(asked)
 
 
@@ -218,9 +218,9 @@ def _options(body: _Body) -> Refusal | None:
         return Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
     most = body.get("max_output_tokens")
     if most is not None and most < 16:
-        said = "integer below minimum value. Expected a value >= 16"
+        message = "integer below minimum value. Expected a value >= 16"
         return Refusal(
-            f"Invalid 'max_output_tokens': {said}, but got {most} instead.",
+            f"Invalid 'max_output_tokens': {message}, but got {most} instead.",
             "max_output_tokens",
             "integer_below_min_value",
         )
@@ -251,8 +251,8 @@ def _roles(items: Sequence[_Item]) -> Refusal | None:
         for index, part in enumerate(content):
             if part["type"] not in known:
                 supported = ", ".join(f"'{kind}'" for kind in known)
-                said = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
-                return Refusal(said, f"input[{at}].content[{index}]", "invalid_value")
+                message = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
+                return Refusal(message, f"input[{at}].content[{index}]", "invalid_value")
     return None
 
 
@@ -262,13 +262,13 @@ def _calls(items: Sequence[_Item]) -> Refusal | None:
     for at, item in enumerate(items):
         if item.get("type") == "function_call":
             if not 0 < len(item["call_id"]) <= _MOST_ID:
-                said = f"Invalid 'input[{at}].call_id': expected 1 to {_MOST_ID} characters."
-                return Refusal(said, f"input[{at}].call_id")
+                message = f"Invalid 'input[{at}].call_id': expected 1 to {_MOST_ID} characters."
+                return Refusal(message, f"input[{at}].call_id")
             called.append(item["call_id"])
         elif item.get("type") == "function_call_output":
             if item["call_id"] not in called:
-                said = f"No tool call found for function call output with call_id {item['call_id']}."
-                return Refusal(said, "input")
+                message = f"No tool call found for function call output with call_id {item['call_id']}."
+                return Refusal(message, "input")
             answered.add(item["call_id"])
     missing = [call_id for call_id in called if call_id not in answered]
     return Refusal(f"No tool output found for function call {missing[0]}.", "input") if missing else None
@@ -281,8 +281,8 @@ def _format(body: _Body) -> Refusal | None:
 
 def _read(body: Mapping[str, Value]) -> Conversation:
     asked = cast("_Body", body)  # its shape was checked before
-    given = asked.get("input") or []
-    items: list[_Item] = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    content = asked.get("input") or []
+    items: list[_Item] = [{"role": "user", "content": content}] if isinstance(content, str) else content
     systems, turns = [asked.get("instructions") or ""], []
     for item in items:
         kind = item.get("type") or "message"
@@ -321,8 +321,8 @@ def _items(answered: Answered) -> list[dict[str, Value]]:
 
 def _texts(reply: ModelReply) -> list[tuple[str, str]]:
     """Return what a reply says, each text with its kind."""
-    said = (("output_text", reply.content), ("refusal", reply.refusal or ""))
-    return [(kind, text) for kind, text in said if text]
+    parts = (("output_text", reply.content), ("refusal", reply.refusal or ""))
+    return [(kind, text) for kind, text in parts if text]
 
 
 def _part(kind: str, text: str) -> dict[str, Value]:

@@ -166,18 +166,18 @@ def open_object(schema: Value, place: str = "") -> str | None:
     property is required, and no other is allowed."""
     if not isinstance(schema, Mapping):
         return None
-    properties, choices, definitions = schema.get("properties"), schema.get("anyOf"), schema.get("$defs")
+    properties, alternatives, definitions = schema.get("properties"), schema.get("anyOf"), schema.get("$defs")
     if (schema.get("type") == "object" or properties) and not _is_closed(schema):
         return place or "()"
     inner: list[tuple[str, Value]] = []
     if isinstance(properties, Mapping):
         inner += [(f"{place}/{name}", value) for name, value in properties.items()]
     inner.append((f"{place}/items", schema.get("items")))
-    if isinstance(choices, list):
-        inner += [(f"{place}/anyOf/{index}", value) for index, value in enumerate(choices)]
+    if isinstance(alternatives, list):
+        inner += [(f"{place}/anyOf/{index}", value) for index, value in enumerate(alternatives)]
     if isinstance(definitions, Mapping):
         inner += [(f"{place}/$defs/{name}", value) for name, value in definitions.items()]
-    return next((found for where, nested in inner if (found := open_object(nested, where)) is not None), None)
+    return next((location for where, nested in inner if (location := open_object(nested, where)) is not None), None)
 
 
 def _is_closed(schema: Mapping[str, Value]) -> bool:

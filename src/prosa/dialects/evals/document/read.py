@@ -35,7 +35,7 @@ from prosa.source import Span
 def read(front: FrontReading, document: Document) -> tuple[SuiteModel, tuple[Problem, ...]]:
     """Return the suite and the problems of its text."""
     entries, problems = _fields(front)
-    cases, found = _cases(document)
+    cases, case_problems = _cases(document)
     require = parse_requirement(text_of(entries.get("require")) or "all") or Requirement()
     model = SuiteModel(
         document=document,
@@ -50,7 +50,7 @@ def read(front: FrontReading, document: Document) -> tuple[SuiteModel, tuple[Pro
         entries=entries,
         anchor=front.anchor,
     )
-    return model, (*problems, *found, *_about_suite(model, complete=front.complete))
+    return model, (*problems, *case_problems, *_about_suite(model, complete=front.complete))
 
 
 def _fields(front: FrontReading) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
@@ -139,8 +139,8 @@ def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | N
         guess = nearest(name, LANGUAGES)
         if guess is not None and language in LANGUAGES[guess]:
             message = f"`{shown(name)}` is not a block of a case; did you mean `{guess}`?"
-            found = Problem("unknown-block", message, _info(document, fence), misspelling=Misspelling(name, guess))
-            problems.append(found)
+            problem = Problem("unknown-block", message, _info(document, fence), misspelling=Misspelling(name, guess))
+            problems.append(problem)
         return None
     if language not in LANGUAGES[name]:
         known = ", ".join(f"`{word} {name}`" for word in LANGUAGES[name])
@@ -169,8 +169,8 @@ def _block(document: Document, fence: Fence, role: Role, problems: list[Problem]
     text, whole = document.fence_text(fence), len(fence.content) == 1
     span = Span(fence.content[0].start, fence.content[-1].end) if fence.content else fence.span
     if language not in DATA:
-        said = text if role == "check" else text.removesuffix("\n").removesuffix("\r")
-        block = Block(role, language, span, fence.span, said)
+        content = text if role == "check" else text.removesuffix("\n").removesuffix("\r")
+        block = Block(role, language, span, fence.span, content)
     else:
         reading = (read_json if language == "json" else read_yaml)(text, offset=span.start if whole else 0)
         problems += [problem if whole else replace(problem, span=span, annotations=()) for problem in reading.problems]

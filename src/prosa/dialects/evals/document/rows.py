@@ -72,9 +72,9 @@ def _wrong(row: dict[str, Value]) -> Iterator[str]:
             yield f"`{shown(key)}` is not a column of a case; did you mean `{guess}`?"
     if not isinstance(row.get("name", ""), str | int):
         yield "`name` is a text"
-    found: list[Mistake] = list(mistakes(row["expect"])) if "expect" in row else []
-    found += run_mistakes(row["run"]) if row.get("run") is not None else []
-    for mistake in found:
+    wrong: list[Mistake] = list(mistakes(row["expect"])) if "expect" in row else []
+    wrong += run_mistakes(row["run"]) if row.get("run") is not None else []
+    for mistake in wrong:
         yield f"{mistake.pointer or 'the whole'}: {mistake.message}"
     grade = row.get("grade") or []
     if not isinstance(grade, str | list) or (isinstance(grade, list) and len(questions(grade)) != len(grade)):

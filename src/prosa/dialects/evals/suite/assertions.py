@@ -82,27 +82,27 @@ class Asserted(Struct):
             self.problems.append(_problem("an assertion is empty", node))
 
     def _record(self, record: Mapping) -> None:
-        said = {entry.key.text: entry.value for entry in record}
-        name = _text(said, "name") or _text(said, "id")
-        sentence = next((text for word in SENTENCES if (text := _text(said, word))), "")
-        words = {word: node for word, node in said.items() if word in _WORDS} or _typed(said)
-        if words and (slips := [*_misspelt(said, record)]):
+        nodes = {entry.key.text: entry.value for entry in record}
+        name = _text(nodes, "name") or _text(nodes, "id")
+        sentence = next((text for word in SENTENCES if (text := _text(nodes, word))), "")
+        words = {word: node for word, node in nodes.items() if word in _WORDS} or _typed(nodes)
+        if words and (slips := [*_misspelt(nodes, record)]):
             self.problems += slips
             return
-        kind = _text(said, _KIND).lower()
+        kind = _text(nodes, _KIND).lower()
         if words:
             self._decided(words, name or sentence, record)
-        elif kind in _WORDS and not _text(said, "description"):
+        elif kind in _WORDS and not _text(nodes, "description"):
             message = f"an assertion of the type `{shown(kind)}` is empty: it needs a `value`"
             self.problems.append(_problem(message, record))
-        elif sentence or (kind in GRADED and (sentence := _text(said, "value"))):
+        elif sentence or (kind in GRADED and (sentence := _text(nodes, "value"))):
             self._ask(sentence, record)  # of a type that no rule knows, `semantic` for example
         elif kind and kind not in GRADED:
-            self.problems.append(_unknown_kind(kind, said[_KIND]))
+            self.problems.append(_unknown_kind(kind, nodes[_KIND]))
         elif name:
             self._ask(name, record)
         else:
-            self.problems.append(_says_nothing(said, record))
+            self.problems.append(_says_nothing(nodes, record))
 
     def _decided(self, words: dict[str, Node], name: str, record: Mapping) -> None:
         """Take in what a rule decides, unless something is wrong with it."""
@@ -143,9 +143,9 @@ class Asserted(Struct):
         wrong = list(workspace_mistakes(plain))
         self.problems += [_mistake(mistake, words, record) for mistake in wrong]
         if form is not None and not wrong:
-            said = plain[form]
-            said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-            self.workspace.append(Expected(name or f"{form} {shown(said)}", form, plain))
+            value = plain[form]
+            value = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            self.workspace.append(Expected(name or f"{form} {shown(value)}", form, plain))
             self.beside += _beside(words)
 
 
@@ -160,17 +160,17 @@ def _beside(words: dict[str, Node]) -> Iterator[tuple[str, Span]]:
             yield path, first.span
 
 
-def _typed(said: dict[str, Node]) -> dict[str, Node]:
+def _typed(nodes: dict[str, Node]) -> dict[str, Node]:
     """Return the word that a record names as its `type`, and its `value`."""
-    kind = _text(said, _KIND).lower()
-    value = next((said[word] for word in _VALUE if word in said), None)
+    kind = _text(nodes, _KIND).lower()
+    value = next((nodes[word] for word in _VALUE if word in nodes), None)
     if kind in VALID_JSON and value is None:
-        return {JSON: Scalar(True, "true", said[_KIND].span)}
+        return {JSON: Scalar(True, "true", nodes[_KIND].span)}
     return {kind: value} if kind in _WORDS and value is not None else {}
 
 
-def _text(said: dict[str, Node], name: str) -> str:
-    node = said.get(name)
+def _text(nodes: dict[str, Node], name: str) -> str:
+    node = nodes.get(name)
     value = node.value if isinstance(node, Scalar) else None
     return value.strip() if isinstance(value, str) else ""
 
@@ -192,10 +192,10 @@ def _known() -> Iterator[str]:
     yield from (*MATCHERS, JSON, *RUN, *FORMS)
 
 
-def _misspelt(said: dict[str, Node], record: Mapping) -> Iterator[Problem]:
+def _misspelt(nodes: dict[str, Node], record: Mapping) -> Iterator[Problem]:
     """Yield the fields that are nearly a word, beside a word: they would decide nothing. Other fields belong to other
     tools."""
-    for name in said:
+    for name in nodes:
         guess = None if name in _FIELDS else nearest(name, _FIELDS, cutoff=_NEARLY)
         entry = record.entry(name)
         if guess in _DECIDING and entry is not None:
@@ -203,9 +203,9 @@ def _misspelt(said: dict[str, Node], record: Mapping) -> Iterator[Problem]:
             yield Problem("bad-assertion", message, entry.key.span, misspelling=Misspelling(name, guess))
 
 
-def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
+def _says_nothing(nodes: dict[str, Node], record: Mapping) -> Problem:
     known = (*SENTENCES, "name", *_WORDS)
-    slip = next(((word, guess) for word in said if (guess := nearest(word, known))), None)
+    slip = next(((word, guess) for word in nodes if (guess := nearest(word, known))), None)
     entry = record.entry(slip[0]) if slip else None
     if slip is None or entry is None:
         note = f"it has a sentence as its `description`, or says how it is decided: {', '.join(_known())}"
@@ -230,8 +230,8 @@ def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Probl
 
 def asserted(lists: Sequence[tuple[str, Node]]) -> Asserted:
     """Return the combined meaning of several lists of assertions; duplicates count once."""
-    found = Asserted()
+    combined = Asserted()
     for name, node in lists:
-        found.take(node, name)
-    found.questions = list(dict.fromkeys(found.questions))
-    return found
+        combined.take(node, name)
+    combined.questions = list(dict.fromkeys(combined.questions))
+    return combined

@@ -83,8 +83,8 @@ def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Ite
         problems.append(slip)
         items = None
     elif isinstance(top, Mapping):
-        entries, found = read_fields(top, TOP, _owner("a file of cases", anchor, top, TOP))
-        problems += found
+        entries, field_problems = read_fields(top, TOP, _owner("a file of cases", anchor, top, TOP))
+        problems += field_problems
         items = entries["evals"].value if "evals" in entries else None
     else:
         items = top
@@ -138,13 +138,13 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         message = "this lists requests for the skill; it belongs in a file `trigger-eval.json`"
         problems.append(_wrong_shape(message, anchor, "a case has a `prompt`, and assertions about the answer"))
         return
-    entries, found = read_fields(item, EVAL, _owner("a case", anchor, item, EVAL))
-    problems += found
+    entries, field_problems = read_fields(item, EVAL, _owner("a case", anchor, item, EVAL))
+    problems += field_problems
     lists = [
         (entries[name].key.text, entries[name].value) for name in ("assertions", "expectations") if name in entries
     ]
-    said = asserted(lists)
-    problems += said.problems
+    combined = asserted(lists)
+    problems += combined.problems
     files = _files(entries.get("files"), problems)
     prompt = text_of(entries.get("prompt"))
     if prompt is None:
@@ -156,15 +156,15 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         prompt,
         text_of(entries.get("expected_output")) or "",
         tuple((path, span) for path, _, span in files),
-        tuple(said.assertions),
-        tuple(said.questions),
-        said.run or None,
+        tuple(combined.assertions),
+        tuple(combined.questions),
+        combined.run or None,
         entries["id"].value.span if "id" in entries else anchor,
         tuple(place for _, place, _ in files),
-        tuple(said.workspace),
-        tuple(said.beside),
+        tuple(combined.workspace),
+        tuple(combined.beside),
     )
-    if not (model.asked or model.assertions or model.run or model.workspace or said.problems):
+    if not (model.asked or model.assertions or model.run or model.workspace or combined.problems):
         message = "the case expects nothing of the answer: every answer passes"
         note = "`assertions` are sentences for a grader, or records that a rule decides"
         problems.append(Problem("eval-without-assertions", message, model.span, (note,)))
@@ -233,11 +233,11 @@ def _unjudged(items: Node | None) -> Iterator[Problem]:
     """Name what cases expect and nothing here judges, once for each field."""
     cases = [item for item in items.items if isinstance(item, Mapping)] if isinstance(items, Sequence) else []
     for name, note in UNJUDGED.items():
-        found = [entry for case in cases if (entry := case.entry(name)) is not None and _says_something(entry)]
-        if found:
-            often = f"in {len(found)} cases" if len(found) > 1 else "in one case"
+        entries = [entry for case in cases if (entry := case.entry(name)) is not None and _says_something(entry)]
+        if entries:
+            often = f"in {len(entries)} cases" if len(entries) > 1 else "in one case"
             message = f"`{name}` is not evaluated here; it is {often}"
-            yield Problem("unjudged-expectation", message, found[0].key.span, (note,))
+            yield Problem("unjudged-expectation", message, entries[0].key.span, (note,))
 
 
 def _says_something(entry: Entry) -> bool:
@@ -264,7 +264,7 @@ def _triggers(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, 
     items: Node | None = top
     if isinstance(top, Mapping):
         named = top.entry("skill_name")
-        entry = next((found for key in LISTS if (found := top.entry(key)) is not None), None)
+        entry = next((list_entry for key in LISTS if (list_entry := top.entry(key)) is not None), None)
         items = entry.value if entry is not None else None
         if entry is None:
             problems.append(_no_requests(top, anchor))
@@ -300,8 +300,8 @@ def _query(item: Node, problems: list[Problem]) -> Iterator[TriggerModel]:
         problems.append(_wrong_shape(f"a request is an object, not {type_name(item)}", item.span, note))
         return
     anchor = Span(item.span.start, item.span.start + 1)
-    entries, found = read_fields(item, QUERY, _owner("a request", anchor, item, QUERY))
-    problems += found
+    entries, field_problems = read_fields(item, QUERY, _owner("a request", anchor, item, QUERY))
+    problems += field_problems
     query, should = text_of(entries.get("query")), entries.get("should_trigger")
     if query is None or should is None or not isinstance(should.value, Scalar):
         return
@@ -328,9 +328,9 @@ _SHAPES: dict[Holds, str] = {
 }
 
 
-def _shapeless(holds: Holds, found: str, span: Span) -> Problem:
+def _shapeless(holds: Holds, actual: str, span: Span) -> Problem:
     what = "the cases of a skill" if holds == "cases" else "requests for a skill"
-    return _wrong_shape(f"{what} are a list, found {found}", span, f"the form is {_SHAPES[holds]}")
+    return _wrong_shape(f"{what} are a list, found {actual}", span, f"the form is {_SHAPES[holds]}")
 
 
 def _wrong_shape(message: str, span: Span, note: str) -> Problem:

@@ -38,10 +38,10 @@ def _beside(subject: Subject[SuiteModel], written: str) -> tuple[Files, Path] | 
 
 def _named(subject: Subject[SuiteModel], written: str | None) -> ProgramModel | str | None:
     """Return a program that the document names, or why it cannot be had; None where nothing is known of it."""
-    found = _beside(subject, written) if written is not None else None
-    if found is None or not found[0].inside_root(found[1]):
+    place = _beside(subject, written) if written is not None else None
+    if place is None or not place[0].inside_root(place[1]):
         return None
-    files, path = found
+    files, path = place
     try:
         reading = open_document(files.read(path), Hints(forced="markdownlang"))
     except FileProblem as problem:
@@ -51,8 +51,8 @@ def _named(subject: Subject[SuiteModel], written: str | None) -> ProgramModel | 
 
 
 def _program(subject: Subject[SuiteModel]) -> ProgramModel | None:
-    found = _named(subject, subject.model.tests)
-    return found if isinstance(found, ProgramModel) else None
+    program = _named(subject, subject.model.tests)
+    return program if isinstance(program, ProgramModel) else None
 
 
 @RULES.document("TS020", "unknown-tested-program", Severity.ERROR)
@@ -72,8 +72,8 @@ def tested_program_outside_root(subject: Subject[SuiteModel]) -> Iterator[Findin
     finding points at its path."""
     model = subject.model
     for field, written in (("tests", model.tests), ("grader", model.grader), ("rows", model.rows)):
-        found = _beside(subject, written) if written is not None else None
-        if found is not None and not found[0].inside_root(found[1]):
+        place = _beside(subject, written) if written is not None else None
+        if place is not None and not place[0].inside_root(place[1]):
             message = f"`{shown(written or '')}` lies outside the root and was not opened"
             yield Finding(message, model.span(field), ("`--root DIR` makes the root wider",))
 
@@ -132,12 +132,12 @@ def bad_rows_file(subject: Subject[SuiteModel]) -> Iterator[Finding]:
     """Find a file of rows that cannot be read, and rows that are no cases: broken JSON, inputs that the program
     refuses, expectations that it cannot meet. The finding points at the name of the file; its message has the line."""
     model = subject.model
-    found = _beside(subject, model.rows) if model.rows is not None else None
-    if found is None or not found[0].inside_root(found[1]):
+    place = _beside(subject, model.rows) if model.rows is not None else None
+    if place is None or not place[0].inside_root(place[1]):
         return
     span, name = model.span("rows"), shown(model.rows or "")
     try:
-        source = found[0].read(found[1])
+        source = place[0].read(place[1])
     except FileProblem as problem:
         yield Finding(f"the rows `{name}` cannot be read: {problem.reason}", span)
         return
@@ -148,8 +148,8 @@ def bad_rows_file(subject: Subject[SuiteModel]) -> Iterator[Finding]:
 
 def _about_rows(rows: Iterator[Case | RowProblem], program: ProgramModel | None) -> Iterator[tuple[int, str]]:
     taken = _schema(program.input.value) if program is not None and program.input is not None else None
-    given = program.output.value if program is not None and program.output is not None else True
-    given = given if _schema(given) is not None else True
+    output_schema = program.output.value if program is not None and program.output is not None else True
+    output_schema = output_schema if _schema(output_schema) is not None else True
     names: set[str] = set()
     empty = True
     for row in rows:
@@ -165,6 +165,6 @@ def _about_rows(rows: Iterator[Case | RowProblem], program: ProgramModel | None)
             for problem in taken.problems(fill_defaults(taken.raw, row.input), row.input):
                 yield line, f"the program refuses this input: {problem}"
         if not isinstance(row.expect, Missing):
-            yield from ((line, contradiction.message) for contradiction in contradictions(row.expect, given))
+            yield from ((line, contradiction.message) for contradiction in contradictions(row.expect, output_schema))
     if empty:
         yield 1, "there is no row"
