@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import sys
 from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -26,36 +26,18 @@ from prosa.app.journal.history import forget, listed, one
 from prosa.app.journal.query import query_runs
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import QueryLimits
-from prosa.records.run import CallRecord, RunFilter, RunRecord
+from prosa.records.run import RunFilter, RunRecord
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import NotResumed, StoreProblem
 from tests import warm
+from tests.app.journal.stored import NOW, call_record, run_record, write
 from tests.cli.programs import ROOT, SOURCE
 from tests.depth import examples
-
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-
-
-def run_record(run="r1", started=NOW, **values):
-    return RunRecord(run, "run", run, "p", "p", "/p.md", "[]", "m", "0", stamp(started), **values)
-
-
-def call_record(run="r1", path="1", attempt=1, **values):
-    return CallRecord(run, path, attempt, "model", "p", "m", "d", stamp(NOW), **values)
 
 
 @pytest.fixture
 def store(tmp_path):
     return tmp_path / "store.sqlite"
-
-
-def write(path, *work):
-    """Pieces of work, one transaction each."""
-    writer = writer_of(path)
-    try:
-        return [writer.do(each).result() for each in work]
-    finally:
-        writer.release()
 
 
 def test_x10_the_store_is_for_its_owner_alone(store):
@@ -271,7 +253,7 @@ def test_x25_whoever_holds_a_run_is_known_to_live_until_it_ends(store):
 
 def test_x25_two_processes_write_one_store(store):
     code = (
-        "import sys; from pathlib import Path; from tests.app.journal.test_store import *\n"
+        "import sys; from pathlib import Path; from tests.app.journal.stored import *\n"
         "who = sys.argv[2]\n"
         "write(Path(sys.argv[1]), *(runs.begin(run_record(f'{who}{n}'), lambda: who) for n in range(50)))\n"
     )
@@ -285,7 +267,7 @@ def test_x25_two_processes_write_one_store(store):
 def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_before(store):
     """A limit on the size of files stands for the disk."""
     code = (
-        "import resource, signal, sys; from pathlib import Path; from tests.app.journal.test_store import *\n"
+        "import resource, signal, sys; from pathlib import Path; from tests.app.journal.stored import *\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "path = Path(sys.argv[1])\n"
         "writer = writer_of(path)\n"
@@ -466,7 +448,7 @@ def test_x25_processes_that_make_a_store_at_the_same_moment_all_have_it(tmp_path
         "    except BaseException as error:\n"
         "        print(error, flush=True)\n"
         "    os._exit(0)\n"
-        "for n in range(15):\n"
+        f"for n in range({examples(15, share=2)}):\n"
         "    for child in [opens(Path(sys.argv[1], f'{n}.sqlite')) for _ in range(8)]:\n"
         "        os.waitpid(child, 0)\n"
     )
