@@ -284,7 +284,7 @@ def test_x29_too_many_failures_stop_a_batch_on_either_store(place: StorePlace, t
 
 
 def test_x29_a_row_of_fifty_megabytes_fails_alone(place: StorePlace, tmp_path: Path):
-    rows = [{"text": "a"}, {"text": "x" * 50_000_000}, {"text": "bb"}]
+    rows = [{"text": "a"}, {"text": "x" * examples(50_000_000, share=4)}, {"text": "bb"}]
     options = {"environ": home(tmp_path), "store": str(place)}
     found = prosa.batch(program(tmp_path), rows, provider=Letters(), **options)
     assert [each.row for each in found.rows()] == [1, 3]
