@@ -43,8 +43,10 @@ def environ(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_client_starts_it_and_both_eras_are_spoken(folder: Path, mode: str):
-    words = ["-m", "prosa", "mcp", str(folder)]
-    started = StdioServerParameters(command=sys.executable, args=words, env=environ(folder))
+    """A plain process for one of them, a forked one for the other."""
+    plain = [sys.executable, "-m", "prosa"]
+    command, *words = plain if mode == "auto" else [str(warm.scripts(folder.parent / "bin") / "prosa")]
+    started = StdioServerParameters(command=command, args=[*words, "mcp", str(folder)], env=environ(folder))
 
     async def run() -> tuple[str, str]:
         async with Client(started, mode=mode) as client:
@@ -62,8 +64,9 @@ def test_x25_a_run_that_an_agent_began_is_in_the_history(folder: Path):
     accept_agreement({"HOME": str(folder.parent)}, 0)
     replies = folder.parent / "replies.jsonl"
     replies.write_text('{"content": "{\\"text\\": \\"Hello\\"}"}\n')
-    words = ["-m", "prosa", "mcp", str(folder), "--allow-run", "*", "--model", f"scripted:{replies}"]
-    server = StdioServerParameters(command=sys.executable, args=words, env=environ(folder))
+    command = str(warm.scripts(folder.parent / "bin") / "prosa")
+    words = ["mcp", str(folder), "--allow-run", "*", "--model", f"scripted:{replies}"]
+    server = StdioServerParameters(command=command, args=words, env=environ(folder))
 
     async def run() -> None:
         async with Client(server) as client:
