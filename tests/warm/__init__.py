@@ -95,7 +95,7 @@ def scripts(folder: Path) -> Path:
         if USED:
             text = _CLIENT.format(python=sys.executable, socket=_interpreter().listening, code=code)
         else:
-            text = f"#!{sys.executable}\n{code}\n"
+            text = f'#!{sys.executable}\nif __name__ == "__main__":\n    {code}\n'  # processes it starts import it
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     return folder
