@@ -61,6 +61,7 @@ def test_a_schema_without_booleans_accepts_as_much(schema: Any, value: Any):
         ({"items": False, "maxItems": 9}, {"maxItems": 0}),
         ({"items": True}, {"items": {}}),
         ({"anyOf": [False, DIGIT, True]}, {"anyOf": [DIGIT, {}]}),
+        ({"oneOf": [True, {"anyOf": [False]}]}, {"oneOf": [{}, {"anyOf": [{"not": {}}]}]}),
         ({"oneOf": [False, DIGIT, True]}, {"oneOf": [DIGIT, {}]}),
         ({"oneOf": [False]}, {}),
         ({"not": {"properties": {"a": False}}}, {"not": {"properties": {"a": {"not": {}}}}}),

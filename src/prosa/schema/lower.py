@@ -170,8 +170,8 @@ def _mapped(value: Value, keyword: str, change: Callable[[Mapping[str, Value]], 
 
 def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the schema without booleans as schemas except in `additionalProperties`: some servers refuse a whole
-    request for one. Parts left out are validated afterwards, except in `not` and `if`, where less would mean more; a
-    schema without any is returned unchanged."""
+    request for one. Parts left out are validated afterwards, except in `not`, `if` and `oneOf`, where less would mean
+    more; a schema without any is returned unchanged."""
     parts = [*subschemas(schema)]
     if not any(isinstance(subschema, bool) and way[-1] != "additionalProperties" for way, subschema in parts):
         return schema
@@ -184,7 +184,7 @@ def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     return _spelled(schema)
 
 
-_TURNING = frozenset(("not", "if"))
+_TURNING = frozenset(("not", "if", "oneOf"))
 """Keywords under which a looser schema makes the whole one stricter, or another one."""
 
 
@@ -218,7 +218,10 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
         elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
             result |= {keyword: {}} if value else {}
         elif keyword in ("anyOf", "oneOf") and isinstance(value, list):
-            result |= {keyword: branches} if (branches := [_of(item) for item in value if item is not False]) else {}
+            spelled = _of if keyword == "anyOf" else _exact_of
+            result |= (
+                {keyword: branches} if (branches := [spelled(item) for item in value if item is not False]) else {}
+            )
         elif keyword in ("properties", "patternProperties") and isinstance(value, Mapping):
             result[keyword] = {name: _of(member) for name, member in value.items() if member is not False}
         elif keyword == "maxItems" and keyword in result:
@@ -227,7 +230,7 @@ def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
             result[keyword] = [_of(item) for item in value]
         elif keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
             result[keyword] = {name: _of(member) for name, member in value.items()}
-        elif keyword in _TURNING:
+        elif keyword in ("not", "if"):
             result[keyword] = _exact_of(value)
         else:
             result[keyword] = _spelled(value) if keyword in ONE_SCHEMA and isinstance(value, Mapping) else value
